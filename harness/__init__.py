@@ -1,0 +1,1 @@
+"""turnproof: a conformance harness that proves, end to end, that an agent's turn really ran."""

@@ -1,0 +1,172 @@
+"""The stand-ins' front end: HTTP/1.1 on a bare `asyncio.Protocol`, so that faults below HTTP can be made.
+
+A handler gets a parsed request and a `Wire`, the answering side of it. A connection answers its requests one
+after another; a handler is done with one when it calls `Wire.done`, `Wire.close` or `Wire.reset`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable
+from http import HTTPStatus
+
+import httptools
+
+from harness.exchange import Headers, Request
+
+Handler = Callable[[Request, "Wire"], None]
+
+_LINGER_ZERO = struct.pack("ii", 1, 0)
+
+
+def encode_head(status: int, headers: Headers) -> bytes:
+    """A status line and headers as they go over the wire."""
+    try:
+        reason = HTTPStatus(status).phrase
+    except ValueError:
+        reason = ""
+    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in headers), "", ""]
+    return "\r\n".join(lines).encode("latin-1", "replace")
+
+
+def encode_chunk(data: bytes) -> bytes:
+    """A piece of a body in chunked framing; the empty piece ends the body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+class Wire:
+    """The answering side of one request. `gone` is called once when the asking side leaves before the end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.gone: Callable[[], None] = lambda: None
+
+    def write(self, data: bytes) -> None:
+        """Send raw bytes."""
+        self._connection.transport.write(data)
+
+    def done(self) -> None:
+        """The answer is whole; the connection goes on to its next request."""
+        self._connection.next_request()
+
+    def close(self) -> None:
+        """End the connection after what was written, as a server that dies politely does."""
+        self._connection.answering = None
+        self._connection.transport.close()
+
+    def reset(self) -> None:
+        """Abort the connection: the asking side sees a reset."""
+        self._connection.answering = None
+        sock = self._connection.transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+        self._connection.transport.abort()
+
+
+class Connection(asyncio.Protocol):
+    """One client connection: parses requests and queues them for the handler."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, handler: Handler, connections: set[Connection]) -> None:
+        self._handler = handler
+        self._connections = connections
+        self._queue: deque[Request] = deque()
+        self._parser = httptools.HttpRequestParser(self)
+        self.answering: Wire | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Part of `asyncio.Protocol`."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Part of `asyncio.Protocol`."""
+        self._connections.discard(self)
+        self._queue.clear()
+        if self.answering is not None:
+            wire, self.answering = self.answering, None
+            wire.gone()
+
+    def data_received(self, data: bytes) -> None:
+        """Part of `asyncio.Protocol`."""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._refuse(501)
+        except httptools.HttpParserError:
+            self._refuse(400)
+
+    def on_message_begin(self) -> None:
+        """Called by the parser."""
+        self._target = b""
+        self._headers: list[tuple[str, str]] = []
+        self._body: list[bytes] = []
+
+    def on_url(self, url: bytes) -> None:
+        """Called by the parser."""
+        self._target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by the parser."""
+        self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        """Called by the parser."""
+        if any(name.lower() == "expect" for name, _ in self._headers):
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def on_body(self, body: bytes) -> None:
+        """Called by the parser."""
+        self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        """Called by the parser."""
+        method = self._parser.get_method().decode("latin-1")
+        target = self._target.decode("latin-1")
+        self._queue.append(Request(method, target, tuple(self._headers), b"".join(self._body)))
+        if self.answering is None:
+            self.next_request()
+
+    def next_request(self) -> None:
+        """Hand the next queued request, if there is one, to the handler."""
+        self.answering = None
+        if self._queue and not self.transport.is_closing():
+            self.answering = Wire(self)
+            self._handler(self._queue.popleft(), self.answering)
+
+    def _refuse(self, status: int) -> None:
+        self.transport.write(encode_head(status, (("content-length", "0"), ("connection", "close"))))
+        self.transport.close()
+
+
+class HttpServer:
+    """Serves a handler on a loopback port that the system picks."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._connections: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        """The base URL, without a trailing slash."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        """Listen; from here on `port` is known."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: Connection(self._handler, self._connections), "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Stop listening and abort every connection."""
+        if self._server is not None:
+            self._server.close()
+            for connection in list(self._connections):
+                connection.transport.abort()
+            await self._server.wait_closed()

@@ -1,0 +1,150 @@
+"""The fake model server without its socket: a request and an answer in, a plan of writes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness.exchange import Chunk, Headers, Request
+from harness.fakes.model.script import Answer, messages_of
+from harness.fakes.plan import Plan
+from harness.sse import encode
+
+_JSON: Headers = (("content-type", "application/json"),)
+_SSE: Headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
+_CREATED = 1_700_000_000
+_COMPLETION_ID = "chatcmpl-turnproof"
+
+
+def error_plan(
+    status: int, message: str, type_: str, code: str | None, headers: Headers = (), fault: str | None = None
+) -> Plan:
+    """A refusal in OpenAI's error envelope."""
+    body = {"error": {"message": message, "type": type_, "param": None, "code": code}}
+    return Plan(status, _JSON + headers, (Chunk(0.0, json.dumps(body).encode()),), fault=fault)
+
+
+def respond(request: Request, models: frozenset[str], choose: Callable[[Any], Answer]) -> Plan:
+    """The plan for a request: `GET /v1/models` and `POST /v1/chat/completions`, anything else is refused."""
+    if request.path == "/v1/models" and request.method == "GET":
+        return _json_plan({"object": "list", "data": [_model(name) for name in sorted(models)]})
+    if request.path != "/v1/chat/completions" or request.method != "POST":
+        return error_plan(404, f"no route {request.method} {request.path}", "invalid_request_error", None)
+    body = request.json()
+    if not isinstance(body, dict) or not messages_of(body):
+        return error_plan(400, "the body must be an object with messages", "invalid_request_error", None)
+    if body.get("model") not in models:
+        message = f"the model {body.get('model')!r} does not exist"
+        return error_plan(404, message, "invalid_request_error", "model_not_found")
+    return completion_plan(body, choose(body))
+
+
+def completion_plan(body: dict[str, Any], answer: Answer) -> Plan:
+    """The plan that answers a chat completions request with `answer`, streaming when the request says so."""
+    if answer.fault == "hang":
+        return Plan(None, ending="hang", fault="hang")
+    if answer.status != 200:
+        kind = "server_error" if answer.status >= 500 else "invalid_request_error"
+        fault = f"status {answer.status}"
+        return error_plan(answer.status, answer.message, kind, None, answer.headers, fault)
+    if body.get("stream") is True:
+        return _stream_plan(body, answer)
+    return _json_plan(_completion(body, answer))
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What all events of one stream share."""
+
+    model: str
+
+    def event(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
+        return encode(
+            {
+                "id": _COMPLETION_ID,
+                "object": "chat.completion.chunk",
+                "created": _CREATED,
+                "model": self.model,
+                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            }
+        )
+
+    def usage(self, usage: dict[str, int]) -> bytes:
+        return encode(
+            {
+                "id": _COMPLETION_ID,
+                "object": "chat.completion.chunk",
+                "created": _CREATED,
+                "model": self.model,
+                "choices": [],
+                "usage": usage,
+            }
+        )
+
+
+def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
+    frame = _Frame(str(body["model"]))
+    timed = [Chunk(index * answer.pause, data) for index, data in enumerate(_content(frame, answer))]
+    end = timed[-1].at
+    if answer.fault == "hang_after_text":
+        return Plan(200, _SSE, tuple(timed), stream=True, ending="hang", fault=answer.fault)
+    if answer.fault in ("cut", "reset"):
+        return Plan(200, _SSE, tuple(timed), stream=True, ending=answer.fault, fault=answer.fault)
+    if answer.fault == "bad_chunk":
+        timed.append(Chunk(end, b'data: {"choices": [\n\n'))
+    elif answer.fault == "error_chunk":
+        timed.append(Chunk(end, encode({"error": {"message": answer.message, "type": "server_error"}})))
+    else:
+        if answer.finish is not None:
+            timed.append(Chunk(end, frame.event({}, answer.finish)))
+        if (body.get("stream_options") or {}).get("include_usage"):
+            timed.append(Chunk(end, frame.usage(_usage(body, answer))))
+    if answer.fault != "no_done":
+        timed.append(Chunk(end, b"data: [DONE]\n\n"))
+    return Plan(200, _SSE, tuple(timed), stream=True, fault=answer.fault)
+
+
+def _content(frame: _Frame, answer: Answer) -> Iterator[bytes]:
+    yield frame.event({"role": "assistant", "content": ""})
+    for piece in _pieces(answer.reasoning, answer.piece):
+        yield frame.event({"reasoning_content": piece})
+    for piece in _pieces(answer.text, answer.piece):
+        yield frame.event({"content": piece})
+
+
+def _pieces(text: str, size: int) -> Iterator[str]:
+    return (text[at : at + size] for at in range(0, len(text), size))
+
+
+def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    message = {"role": "assistant", "content": answer.text}
+    if answer.reasoning:
+        message["reasoning_content"] = answer.reasoning
+    return {
+        "id": _COMPLETION_ID,
+        "object": "chat.completion",
+        "created": _CREATED,
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}],
+        "usage": _usage(body, answer),
+    }
+
+
+def _usage(body: dict[str, Any], answer: Answer) -> dict[str, int]:
+    prompt = sum(len(text) for _, text in messages_of(body)) // 4 + 1
+    completion = (len(answer.text) + len(answer.reasoning)) // 4 + 1
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": _CREATED, "owned_by": "turnproof"}
+
+
+def _json_plan(value: Any) -> Plan:
+    return Plan(200, _JSON, (Chunk(0.0, json.dumps(value, ensure_ascii=False).encode()),))

@@ -1,0 +1,124 @@
+"""What the fake model server will answer: written by a check, chosen by the nonce in the prompt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Fault = Literal["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_chunk", "no_done"]
+"""`hang`: accept and say nothing; `hang_after_text`: stop in the middle; `cut`, `reset`: end the connection after
+the text; `bad_chunk`: an event that is not JSON; `error_chunk`: an error object after the text; `no_done`: no terminator."""
+
+CallKind = Literal["turn", "title", "summary"]
+"""What opencode wants of a model call. Titles and summaries of compactions are not steps of a turn."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One completion. A `status` other than 200 answers with the error `message` instead.
+
+    `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart. `finish` None leaves
+    the finish reason out.
+    """
+
+    text: str = "ok"
+    reasoning: str = ""
+    finish: str | None = "stop"
+    piece: int = 12
+    pause: float = 0.0
+    status: int = 200
+    message: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    fault: Fault | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as a JSON object, for the record of the run."""
+        return {**asdict(self), "headers": [list(pair) for pair in self.headers]}
+
+
+TITLE = Answer("A title")
+SUMMARY = Answer("A summary of what was said so far")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Prompts that contain `nonce` (any prompt when None) get `steps` in their order, the last one again and again.
+
+    `summary` answers a compaction's call.
+    """
+
+    nonce: str | None
+    steps: tuple[Answer, ...]
+    summary: Answer = SUMMARY
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as a JSON object, for the record of the run."""
+        return {
+            "nonce": self.nonce,
+            "steps": [step.to_json() for step in self.steps],
+            "summary": self.summary.to_json(),
+        }
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content, given as a string or as a list of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return ""
+
+
+def messages_of(body: Any) -> list[tuple[str, str]]:
+    """(role, text) of each message of a chat completions request; empty when the body is none."""
+    messages = body.get("messages") if isinstance(body, dict) else None
+    if not isinstance(messages, list):
+        return []
+    return [(str(m.get("role")), text_of(m.get("content"))) for m in messages if isinstance(m, dict)]
+
+
+def call_kind(body: Any) -> CallKind:
+    """What a chat completions request of opencode is for, told by its system prompt and its lack of tools."""
+    if body.get("tools"):
+        return "turn"
+    system = " ".join(text for role, text in messages_of(body) if role == "system").lower()
+    if "title generator" in system:
+        return "title"
+    if "summariz" in system:
+        return "summary"
+    return "turn"
+
+
+class Script:
+    """The rules in force. `choose` is called on the event loop's thread, `replace` on the check's: a swap, no lock."""
+
+    def __init__(self) -> None:
+        self._rules: tuple[Rule, ...] = ()
+        self._served: Counter[Rule] = Counter()
+
+    def replace(self, rules: Iterable[Rule]) -> None:
+        """Put these rules in force, with nothing served yet."""
+        self._served = Counter()
+        self._rules = tuple(rules)
+
+    def choose(self, body: Any) -> Answer:
+        """The answer to a chat completions request; a prompt that no rule knows gets a plain `ok`."""
+        kind = call_kind(body)
+        if kind == "title":
+            return TITLE
+        rule = self._match(body)
+        if rule is None:
+            return Answer()
+        if kind == "summary":
+            return rule.summary
+        served = self._served[rule]
+        self._served[rule] += 1
+        return rule.steps[min(served, len(rule.steps) - 1)]
+
+    def _match(self, body: Any) -> Rule | None:
+        prompt = "\n".join(text for _, text in messages_of(body))
+        named = (rule for rule in self._rules if rule.nonce is not None and rule.nonce in prompt)
+        default = next((rule for rule in self._rules if rule.nonce is None), None)
+        return next(named, default)

@@ -1,0 +1,120 @@
+"""What every hop received and answered, in order of arrival, thread-safe.
+
+The journal is cut into windows, one per check. An exchange belongs to the window in which it began. What the
+window holds is handed over when it closes; what an exchange still open then receives later is dropped, so a
+stream that a target keeps open for the whole run costs nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from harness.exchange import Chunk, End, Exchange, Headers, Hop, Request
+
+WINDOW_BYTES = 64 * 1024 * 1024
+"""Bytes of bodies that one window keeps; what comes on top is counted, not kept."""
+
+
+class Recording:
+    """An exchange that is being recorded. Its methods may be called from any thread; after `close` they do nothing."""
+
+    def __init__(self, journal: Journal, exchange: Exchange) -> None:
+        self._journal = journal
+        self._began = time.monotonic()
+        self._chunks: list[Chunk] = []
+        self._exchange = exchange
+
+    def head(self, status: int, headers: Headers) -> None:
+        """The answer's status line and headers have been sent or received."""
+        self._change(status=status, headers=headers)
+
+    def data(self, data: bytes) -> None:
+        """A piece of the answer's body has been sent or received."""
+        with self._journal.changed:
+            if self._exchange.end == "open" and self._journal.admit(self, len(data)):
+                self._chunks.append(Chunk(self._age(), data))
+            self._journal.changed.notify_all()
+
+    def fault(self, name: str) -> None:
+        """Our side does something wrong on purpose."""
+        self._change(fault=name)
+
+    def close(self, end: End, error: str | None = None) -> None:
+        """The answer is over; only the first call counts."""
+        self._change(end=end, duration=self._age(), error=error)
+
+    def snapshot(self) -> Exchange:
+        """The exchange as far as it has come."""
+        return replace(self._exchange, chunks=tuple(self._chunks))
+
+    def _age(self) -> float:
+        return time.monotonic() - self._began
+
+    def _change(self, **changes: object) -> None:
+        with self._journal.changed:
+            if self._exchange.end == "open":
+                self._exchange = replace(self._exchange, **changes)  # type: ignore[arg-type]
+            self._journal.changed.notify_all()
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a closed window held: the exchanges that began in it, and how many body bytes were not kept."""
+
+    exchanges: tuple[Exchange, ...]
+    dropped_bytes: int
+
+
+class Journal:
+    """All exchanges of a run. `changed` is notified at every change."""
+
+    def __init__(self, first_number: int = 1) -> None:
+        self.changed = threading.Condition(threading.RLock())
+        self._epoch = time.monotonic()
+        self._next = first_number
+        self._open: dict[Recording, None] = {}
+        self._kept = 0
+        self._dropped = 0
+
+    def record(self, hop: Hop, request: Request, label: str | None = None) -> Recording:
+        """Begin an exchange in the current window."""
+        with self.changed:
+            exchange = Exchange(self._next, hop, request, time.monotonic() - self._epoch, label)
+            self._next += 1
+            recording = Recording(self, exchange)
+            self._open[recording] = None
+            self._kept += len(request.body)
+            self.changed.notify_all()
+            return recording
+
+    def admit(self, recording: Recording, size: int) -> bool:
+        """Whether `size` more bytes of a body are kept; called by recordings, under the lock."""
+        if recording not in self._open:
+            return False
+        if self._kept + size > WINDOW_BYTES:
+            self._dropped += size
+            return False
+        self._kept += size
+        return True
+
+    def seen(self, hop: Hop | None = None) -> tuple[Exchange, ...]:
+        """The current window's exchanges on `hop` (all hops when None), in order of arrival."""
+        with self.changed:
+            snapshots = tuple(recording.snapshot() for recording in self._open)
+        return tuple(exchange for exchange in snapshots if hop is None or exchange.hop == hop)
+
+    def wait(self, hop: Hop | None, until: Callable[[tuple[Exchange, ...]], bool], within: float) -> bool:
+        """Wait until `until(seen(hop))` holds; whether it did within so many seconds."""
+        with self.changed:
+            return self.changed.wait_for(lambda: until(self.seen(hop)), timeout=within)
+
+    def close_window(self) -> Window:
+        """Hand over the current window and begin the next one."""
+        with self.changed:
+            window = Window(self.seen(), self._dropped)
+            self._open.clear()
+            self._kept = self._dropped = 0
+            return window

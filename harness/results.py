@@ -1,0 +1,212 @@
+"""The results file: JSON Lines, append-only, with a header and a mandatory footer.
+
+Everything else (exit code, reports, evidence) is derived from it. Records, by their key `record`:
+`header`, then `exchange`, `act` and `check` in any number, then `footer`. A file without a footer is a run
+that did not finish. Shapes: `fixtures/schemas/results.schema.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from harness.errors import UsageError
+from harness.exchange import Exchange, exchange_from_json
+from harness.redaction import Redactor
+from harness.requirements import Requirement
+from harness.target import Facts
+
+Verdict = Literal["pass", "fail", "not-applicable", "not-measured", "inconclusive", "error"]
+Outcome = Literal["finished", "interrupted", "not-ready", "error"]
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A check that the run means to make: its id, its requirements and its name as a sentence."""
+
+    check: str
+    requirements: tuple[str, ...]
+    title: str
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the run was asked to do. `parts` tells name, version and digest of the real binaries in the chain."""
+
+    run: str
+    seed: str
+    started: str
+    harness: str
+    suite: str
+    target: Facts
+    strict: bool
+    require_all: bool
+    planned: tuple[Planned, ...]
+    requirements: tuple[Requirement, ...]
+    parts: tuple[Mapping[str, str], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The header's record."""
+        return {
+            "record": "header",
+            "schema": SCHEMA_VERSION,
+            **{name: getattr(self, name) for name in ("run", "seed", "started", "harness", "suite")},
+            "target": self.target.to_json(),
+            "strict": self.strict,
+            "require_all": self.require_all,
+            "planned": [asdict(planned) for planned in self.planned],
+            "requirements": [requirement.to_json() for requirement in self.requirements],
+            "parts": [dict(part) for part in self.parts],
+        }
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Header:
+        """The inverse of `to_json`."""
+        return Header(
+            **{name: value[name] for name in ("run", "seed", "started", "harness", "suite")},
+            target=Facts.from_json(value["target"]),
+            strict=value["strict"],
+            require_all=value["require_all"],
+            planned=tuple(Planned(p["check"], tuple(p["requirements"]), p["title"]) for p in value["planned"]),
+            requirements=tuple(Requirement.from_json(entry) for entry in value["requirements"]),
+            parts=tuple(value["parts"]),
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a check failed: what the contract wants, what came, how to mend it, and the exchange that shows it."""
+
+    expected: str
+    came: str
+    mend: str
+    exchange: int | None = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A check's verdict. `reason` says why it was not measured, is inconclusive or broke; `duration` in seconds."""
+
+    check: str
+    requirements: tuple[str, ...]
+    verdict: Verdict
+    duration: float
+    exchanges: tuple[int, ...] = ()
+    finding: Finding | None = None
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The check's record."""
+        return {"record": "check", **asdict(self), "duration": round(self.duration, 4)}
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> CheckResult:
+        """The inverse of `to_json`."""
+        return CheckResult(
+            value["check"],
+            tuple(value["requirements"]),
+            value["verdict"],
+            value["duration"],
+            tuple(value["exchanges"]),
+            Finding(**value["finding"]) if value["finding"] else None,
+            value["reason"],
+        )
+
+
+@dataclass(frozen=True)
+class Act:
+    """One call of a check to an actor: what it asked under which label, and what it was shown."""
+
+    check: str
+    actor: str
+    label: str
+    asked: Any
+    seen: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """The act's record."""
+        return {"record": "act", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Footer:
+    """How the run ended: its outcome, planned against run checks, and the error that ended it early, if one did."""
+
+    outcome: Outcome
+    planned: int
+    run: int
+    ended: str
+    error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The footer's record."""
+        return {"record": "footer", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Results:
+    """A whole results file. `footer` is None when the run did not finish; `strays` arrived outside their check."""
+
+    header: Header
+    checks: tuple[CheckResult, ...] = ()
+    acts: tuple[Act, ...] = ()
+    exchanges: Mapping[int, Exchange] = field(default_factory=dict)
+    strays: tuple[int, ...] = ()
+    footer: Footer | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run made every check it planned and said so."""
+        return self.footer is not None and self.footer.outcome == "finished" and self.footer.run == self.footer.planned
+
+
+class Writer:
+    """Appends records to a file, each whole and at once; secrets are replaced here, before anything is written."""
+
+    def __init__(self, stream: IO[str], redactor: Redactor) -> None:
+        self._stream = stream
+        self._redactor = redactor
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Append one record."""
+        line = json.dumps(self._redactor.redact_json(record), ensure_ascii=False, separators=(",", ":"))
+        self._stream.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
+        self._stream.flush()
+
+
+def read(path: Path) -> Results:
+    """The results in `path`; raises UsageError when it is not a results file. A torn last line is left out."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}", "give the results.jsonl of a run") from error
+    try:
+        records = [json.loads(line) for line in lines[:-1]]
+        return _collect(records)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path}: not a results file: {error!r}", "give the results.jsonl of a run") from error
+
+
+def _collect(records: list[dict[str, Any]]) -> Results:
+    if not records or records[0].get("record") != "header" or records[0].get("schema") != SCHEMA_VERSION:
+        raise ValueError("the first record is no header of this version")
+    kinds: dict[str, list[dict[str, Any]]] = {"exchange": [], "act": [], "check": [], "footer": []}
+    for record in records[1:]:
+        kinds[record["record"]].append(record)
+    if len(kinds["footer"]) > 1 or (kinds["footer"] and records[-1]["record"] != "footer"):
+        raise ValueError("the footer is not the last record")
+    acts = (Act(a["check"], a["actor"], a["label"], a["asked"], a["seen"]) for a in kinds["act"])
+    footers = [{key: value for key, value in f.items() if key != "record"} for f in kinds["footer"]]
+    return Results(
+        Header.from_json(records[0]),
+        tuple(CheckResult.from_json(record) for record in kinds["check"]),
+        tuple(acts),
+        {record["number"]: exchange_from_json(record) for record in kinds["exchange"]},
+        tuple(record["number"] for record in kinds["exchange"] if record["stray"]),
+        Footer(**footers[0]) if footers else None,
+    )

@@ -1,0 +1,168 @@
+"""A tap: a recording, fault-injecting loopback proxy for plain HTTP and server-sent events.
+
+It stands where a real part cannot be instrumented. Bodies pass as they come; what the far side does to its
+connection (a reset, an early end) the near side sees too, and when the near side leaves, the far side is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urlsplit
+
+import httptools
+
+from harness.exchange import Chunk, Headers, Hop, Request
+from harness.fakes.http import HttpServer, Wire, encode_chunk, encode_head
+from harness.fakes.plan import Plan, play
+from harness.journal import Journal, Recording
+from harness.sse import Parser
+from harness.tap_script import TapScript, is_event_stream
+
+_FRAMING = {"transfer-encoding", "connection", "keep-alive", "expect"}
+_BODILESS = {204, 304}
+
+
+class Tap:
+    """Passes requests on to `upstream` (a base URL) and records them in `journal` as hop `hop`."""
+
+    def __init__(self, hop: Hop, upstream: str, journal: Journal) -> None:
+        self._hop = hop
+        self._upstream = upstream
+        self._journal = journal
+        self._http = HttpServer(self._handle)
+        self._relays: set[asyncio.Task[None]] = set()
+        self.script = TapScript()
+
+    @property
+    def url(self) -> str:
+        """The base URL that stands in for the upstream's."""
+        return self._http.url
+
+    async def start(self) -> None:
+        """Listen; from here on `url` is known."""
+        await self._http.start()
+
+    async def stop(self) -> None:
+        """Stop listening and end what is under way."""
+        await self._http.stop()
+        for relay in list(self._relays):
+            relay.cancel()
+        await asyncio.gather(*self._relays, return_exceptions=True)
+
+    def _handle(self, request: Request, wire: Wire) -> None:
+        recording = self._journal.record(self._hop, request)
+        reply = self.script.reply(request)
+        if reply is not None:
+            status, body = reply
+            headers = (("content-type", "application/json"),)
+            play(Plan(status, headers, (Chunk(0.0, body),), fault="reply"), wire, recording)
+            return
+        relay = _Relay(request, wire, recording, self.script)
+        task = asyncio.get_running_loop().create_task(relay.run(self._upstream))
+        self._relays.add(task)
+        task.add_done_callback(self._relays.discard)
+
+
+class _Relay:
+    """One request on its way, and its answer on the way back (the callbacks of the response parser)."""
+
+    def __init__(self, request: Request, wire: Wire, recording: Recording, script: TapScript) -> None:
+        self._request, self._wire, self._recording, self._script = request, wire, recording, script
+        self._parser = httptools.HttpResponseParser(self)
+        self._headers: list[tuple[str, str]] = []
+        self._events = Parser() if is_event_stream(request) else None
+        self._slipped = b""
+        self._chunked = self._sized = self._begun = False
+        self._task: asyncio.Task[None] | None = None
+        self.complete = False
+
+    async def run(self, upstream: str) -> None:
+        """Pass the request on and the answer back; ends with the connection to the far side closed."""
+        self._task = asyncio.current_task()
+        self._wire.gone = self._leave
+        address = urlsplit(upstream)
+        writer: asyncio.StreamWriter | None = None
+        try:
+            reader, writer = await asyncio.open_connection(address.hostname, address.port)
+            writer.write(self._encode_request())
+            while not self.complete and (data := await reader.read(65536)):
+                self._parser.feed_data(data)
+            self._finish()
+        except asyncio.CancelledError:
+            self._recording.close("gone")
+        except (OSError, httptools.HttpParserError) as error:
+            self._recording.close("cut" if self._begun else "failed", f"{type(error).__name__}: {error}")
+            self._wire.reset()
+        finally:
+            if writer is not None:
+                writer.transport.abort()
+
+    def _leave(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _encode_request(self) -> bytes:
+        request = self._request
+        headers = [pair for pair in request.headers if pair[0].lower() not in _FRAMING | {"content-length"}]
+        if request.body or request.method not in ("GET", "HEAD", "DELETE"):
+            headers.append(("content-length", str(len(request.body))))
+        lines = [f"{request.method} {request.target} HTTP/1.1", *(f"{k}: {v}" for k, v in headers), "", ""]
+        return "\r\n".join(lines).encode("latin-1") + request.body
+
+    def _finish(self) -> None:
+        until_close = self._begun and not self._chunked and not self._sized
+        if self.complete or until_close:
+            if self._framed:
+                self._wire.write(encode_chunk(b""))
+            self._recording.close("complete")
+            self._wire.done()
+        else:
+            self._recording.close("cut" if self._begun else "failed")
+            self._wire.close()
+
+    @property
+    def _framed(self) -> bool:
+        return not self._sized and self._parser.get_status_code() not in _BODILESS
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by the parser."""
+        self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        """Called by the parser."""
+        status = self._parser.get_status_code()
+        if status < 200:
+            self._headers.clear()
+            return
+        names = {name.lower(): value for name, value in self._headers}
+        self._chunked = "chunked" in names.get("transfer-encoding", "")
+        self._sized = "content-length" in names
+        self._begun = True
+        headers: Headers = tuple(pair for pair in self._headers if pair[0].lower() not in _FRAMING)
+        if self._framed:
+            headers += (("transfer-encoding", "chunked"),)
+        self._recording.head(status, headers)
+        self._wire.write(encode_head(status, headers))
+
+    def on_body(self, body: bytes) -> None:
+        """Called by the parser."""
+        data = body + self._slip(body) if self._events is not None else body
+        self._recording.data(data)
+        self._wire.write(encode_chunk(data) if self._framed else data)
+
+    def on_message_complete(self) -> None:
+        """Called by the parser."""
+        if self._parser.get_status_code() >= 200:
+            self.complete = True
+
+    def _slip(self, body: bytes) -> bytes:
+        assert self._events is not None
+        for event in self._events.feed(body):
+            extra = self._script.events_after(event)
+            if extra:
+                self._recording.fault("events slipped in")
+            self._slipped += extra
+        if self._events.pending:
+            return b""
+        ready, self._slipped = self._slipped, b""
+        return ready

@@ -1,0 +1,211 @@
+"""A target: the system under test, as its file or its URL describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.target_schema import facts_problems
+from harness.template import JSON, placeholders
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent of the target; `provider` and `model` are what its prompts must name.
+
+    Both are None when the file does not say, and when the agent has no model configured (`no_model`).
+    """
+
+    id: str
+    provider: str | None = None
+    model: str | None = None
+    no_model: bool = False
+
+
+@dataclass(frozen=True)
+class Policies:
+    """The choices that the contract leaves to the target; None where it does not declare its choice."""
+
+    non_boolean_stream: str | None = None
+    empty_user_content: str | None = None
+    history: str | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """How to start the target. All three are templates; `cwd` is relative to the target file's folder."""
+
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str = "."
+
+
+@dataclass(frozen=True)
+class Ready:
+    """How the target is seen to be up, within `within` seconds: `path` answers, `log` is matched, or both.
+
+    `path` answers when its status is `status`, or below 500 when that is None. `log` is a regular expression
+    that is looked for in each line of what the started target writes.
+    """
+
+    path: str | None = "/v1/models"
+    status: int | None = None
+    log: str | None = None
+    within: float = 15.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """An HTTP request to the target; path, header values and the strings in `body` are templates."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: JSON = None
+
+
+@dataclass(frozen=True)
+class FromEnvironment:
+    """The key is the value of an environment variable."""
+
+    variable: str
+
+
+@dataclass(frozen=True)
+class FromCommand:
+    """The key is what a command prints on its standard output; its arguments are templates."""
+
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FromRequest:
+    """The key is in the answer to a request, at the JSON pointer `pointer`, and its id at `id_pointer`."""
+
+    request: Request
+    pointer: str
+    id_pointer: str | None = None
+
+
+KeySource = FromEnvironment | FromCommand | FromRequest
+
+
+@dataclass(frozen=True)
+class KeyFacts:
+    """What is known of a key without where it comes from; `state` is valid, expired or revoked."""
+
+    name: str
+    state: str
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Key(KeyFacts):
+    """A key with its source; `revoke` is sent after the key was had, to bring it into the state revoked."""
+
+    source: KeySource
+    revoke: Request | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that checks and recorded runs know of a target: no addresses, no commands, no sources of secrets.
+
+    `deadline` is the time in seconds within which a turn is answered or refused, `abort_grace` the time after
+    giving up in which a model call may still begin.
+    """
+
+    kind: str
+    name: str
+    agents: tuple[Agent, ...]
+    keys: tuple[KeyFacts, ...]
+    capabilities: tuple[str, ...]
+    policies: Policies
+    deadline: float
+    abort_grace: float
+    url_given: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as JSON; a policy that is not declared is left out."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "agents": [dict(vars(agent)) for agent in self.agents],
+            "keys": [{"name": key.name, "state": key.state, "agents": list(key.agents)} for key in self.keys],
+            "capabilities": list(self.capabilities),
+            "policies": {name: choice for name, choice in vars(self.policies).items() if choice is not None},
+            "deadline": self.deadline,
+            "abort_grace": self.abort_grace,
+            "url_given": self.url_given,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Facts:
+        """Return the facts that `to_json` wrote; raises UsageError when `data` is anything else."""
+        problems = sorted(str(problem) for problem in facts_problems(data))
+        if problems or not isinstance(data, dict):
+            raise UsageError(
+                f"the recorded facts of the target cannot be read: {problems[0]}",
+                "The record was written by another version of turnproof, or was changed.",
+            )
+        return cls(
+            kind=data["kind"],
+            name=data["name"],
+            agents=tuple(Agent(**agent) for agent in data["agents"]),
+            keys=tuple(KeyFacts(k["name"], k["state"], tuple(k["agents"])) for k in data["keys"]),
+            capabilities=tuple(data["capabilities"]),
+            policies=Policies(**data["policies"]),
+            deadline=float(data["deadline"]),
+            abort_grace=float(data["abort_grace"]),
+            url_given=data["url_given"],
+        )
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target with everything needed to start it, to see it ready and to get its keys.
+
+    Exactly one of `url` and `start` is set. `source` is the file or URL as the user named it, `folder` what
+    relative paths are relative to. `agents` is empty when they are to be discovered, as those of
+    the keys then are.
+    """
+
+    kind: str
+    name: str
+    source: str
+    folder: Path
+    url: str | None
+    start: Start | None
+    ready: Ready
+    agents: tuple[Agent, ...]
+    keys: tuple[Key, ...]
+    capabilities: tuple[str, ...] = ()
+    policies: Policies = Policies()
+    deadline: float = 60.0
+    abort_grace: float = 1.0
+
+    @property
+    def facts(self) -> Facts:
+        """The target as checks see it."""
+        return Facts(
+            kind=self.kind,
+            name=self.name,
+            agents=self.agents,
+            keys=tuple(KeyFacts(key.name, key.state, key.agents) for key in self.keys),
+            capabilities=self.capabilities,
+            policies=self.policies,
+            deadline=self.deadline,
+            abort_grace=self.abort_grace,
+            url_given=self.url is not None,
+        )
+
+
+def mentions(target: Target, placeholder: str) -> bool:
+    """Tell whether the target's start command or environment holds `{placeholder}`, named without braces."""
+    if target.start is None:
+        return False
+    templates = [*target.start.command, *target.start.env.values()]
+    return any(placeholder in placeholders(template) for template in templates)

@@ -1,0 +1,168 @@
+"""From a target file or a bare URL to a target."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.literal_secrets import masked
+from harness.target import (
+    Agent,
+    FromCommand,
+    FromEnvironment,
+    FromRequest,
+    Key,
+    KeySource,
+    Policies,
+    Ready,
+    Request,
+    Start,
+    Target,
+)
+from harness.target_rules import rule_problems
+from harness.target_schema import target_problems
+from harness.target_url import base_url
+from harness.toml_lines import lines
+
+KEY_VARIABLE = "TURNPROOF_API_KEY"
+"""The environment variable that holds the key of a target given by a bare URL."""
+
+_HINT = "docs/targets.md describes every key of a target file."
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|https?:", re.IGNORECASE)
+_URL_WITHOUT_SCHEME = re.compile(r"(localhost|[\w.-]+:\d+|\[[0-9a-fA-F:.]+\](:\d+)?)(/.*)?\Z|.*/v1/?\Z")
+_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+
+
+def find(text: str) -> Target:
+    """Return the target that `text` names: a target file or an http(s) URL.
+
+    Raises UsageError when there is no such file, and when the file or URL cannot be used.
+    """
+    if _URL.match(text):
+        return from_url(text)
+    if not Path(text).exists() and _URL_WITHOUT_SCHEME.match(text):
+        raise UsageError(f"{text}: no such file", f"For a URL, write its scheme: http://{text}")
+    return load(Path(text))
+
+
+def from_url(url: str) -> Target:
+    """Return the target at `url`, with one valid key `main` from TURNPROOF_API_KEY and no known agents.
+
+    Raises UsageError when `url` is not an http(s) URL with a host.
+    """
+    address = base_url(url)
+    return Target(
+        kind="agent-endpoint",
+        name=address,
+        source=address,
+        folder=Path.cwd(),
+        url=address,
+        start=None,
+        ready=Ready(),
+        agents=(),
+        keys=(Key("main", "valid", (), FromEnvironment(KEY_VARIABLE)),),
+    )
+
+
+def load(path: Path) -> Target:
+    """Return the target that the file at `path` describes.
+
+    Raises UsageError with every problem of the file, one a line, as `file:line: key: what is wrong`.
+    """
+    text = _read(path)
+    data = _parse(text, path)
+    problems = target_problems(data) | rule_problems(data)
+    if problems:
+        found = lines(text)
+        placed = sorted((found.of(problem.path), str(problem)) for problem in problems)
+        raise UsageError(masked("\n".join(f"{path}:{line}: {problem}" for line, problem in placed)), _HINT)
+    return _target(data, path)
+
+
+def _read(path: Path) -> str:
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder", "Name the target file in it.")
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file", "Name a target file, or an http:// or https:// URL.") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise UsageError(f"{path}:{line}: is not UTF-8", "Save the file as UTF-8.") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}", "Name a file that can be read.") from None
+
+
+def _parse(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise UsageError(f"{path}: is nested too deeply", _HINT) from None
+    except ValueError as error:
+        place = _SYNTAX_PLACE.search(str(error))
+        message = str(error)[: place.start()] if place else str(error)
+        line = place[1] if place and place[1] else str(text.rstrip().count("\n") + 1)
+        column = f" in column {place[2]}" if place and place[2] else ""
+        raise UsageError(masked(f"{path}:{line}: not TOML: {message}{column}"), "Mend the syntax.") from None
+
+
+def _target(data: dict[str, Any], path: Path) -> Target:
+    return Target(
+        kind=data["kind"],
+        name=data["name"],
+        source=str(path),
+        folder=path.resolve().parent,
+        url=base_url(data["url"]) if "url" in data else None,
+        start=_start(data["start"]) if "start" in data else None,
+        ready=_ready(data.get("ready", {})),
+        agents=tuple(_agent(agent) for agent in data["agents"]),
+        keys=tuple(_key(key) for key in data["keys"]),
+        capabilities=tuple(data.get("capabilities", ())),
+        policies=Policies(**data.get("policies", {})),
+        deadline=float(data.get("deadline", Target.deadline)),
+        abort_grace=float(data.get("abort_grace", Target.abort_grace)),
+    )
+
+
+def _start(data: dict[str, Any]) -> Start:
+    return Start(tuple(data["command"]), data.get("env", {}), data.get("cwd", Start.cwd))
+
+
+def _ready(data: dict[str, Any]) -> Ready:
+    return Ready(
+        path=data.get("path", None if "log" in data else Ready.path),
+        status=int(data["status"]) if "status" in data else None,
+        log=data.get("log"),
+        within=float(data.get("within", Ready.within)),
+    )
+
+
+def _agent(data: dict[str, Any]) -> Agent:
+    provider, _, model = data.get("model", "").partition("/")
+    return Agent(data["id"], provider or None, model or None, "no_model" in data)
+
+
+def _key(data: dict[str, Any]) -> Key:
+    return Key(
+        name=data["name"],
+        state=data["state"],
+        agents=tuple(data["agents"]),
+        source=_key_source(data),
+        revoke=_request(data["revoke"]) if "revoke" in data else None,
+    )
+
+
+def _key_source(data: dict[str, Any]) -> KeySource:
+    if "env" in data:
+        return FromEnvironment(data["env"])
+    if "command" in data:
+        return FromCommand(tuple(data["command"]))
+    mint = data["mint"]
+    return FromRequest(_request(mint), mint["pointer"], mint.get("id_pointer"))
+
+
+def _request(data: dict[str, Any]) -> Request:
+    return Request(data.get("method", "POST"), data["path"], data.get("headers", {}), data.get("body"))

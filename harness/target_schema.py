@@ -1,0 +1,182 @@
+"""The schema of target files, and its violations in words that say how to mend them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from harness.literal_secrets import is_secret
+from harness.toml_lines import KeyPath
+
+SCHEMA_FILE = Path(__file__).parent / "fixtures" / "schemas" / "target.schema.json"
+
+_PYTHON_TYPES: tuple[tuple[type, str], ...] = (
+    (type(None), "null"),
+    (bool, "a boolean"),
+    (str, "a string"),
+    (int, "an integer"),
+    (float, "a number"),
+    (list, "an array"),
+    (dict, "a table"),
+)
+_SCHEMA_TYPES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "a boolean",
+    "array": "an array",
+    "object": "a table",
+    "null": "null",
+}
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong at one place of a target file, and how to mend it."""
+
+    path: KeyPath
+    message: str
+
+    def __str__(self) -> str:
+        """Return `keys[0].state: <message>`; a problem of the whole file has no key before it."""
+        return f"{shown_path(self.path)}: {self.message}" if self.path else self.message
+
+
+def target_problems(data: Mapping[str, Any]) -> set[Problem]:
+    """Return what in the data of a target file breaks the schema."""
+    return _problems(_schema(), data)
+
+
+def facts_problems(data: object) -> set[Problem]:
+    """Return what in the recorded facts of a target breaks their part of the schema."""
+    schema = _schema()
+    return _problems({"$ref": "#/$defs/facts", "$defs": schema["$defs"]}, data)
+
+
+def shown_path(path: KeyPath) -> str:
+    """Return `path` as people write it: `keys[0].mint.headers."X Y"`."""
+    shown = ""
+    for part in path:
+        if isinstance(part, int):
+            shown += f"[{part}]"
+        else:
+            name = part if _BARE_KEY.match(part) else json.dumps(part, ensure_ascii=False)
+            shown += f".{name}" if shown else name
+    return shown
+
+
+def shown_value(path: KeyPath, value: object) -> str:
+    """Return `value` as a message may show it: not where it is, or may well be, a secret."""
+    names_a_variable = path[:1] == ("keys",) and path[-1] == "env"
+    if isinstance(value, str) and (names_a_variable or is_secret(path, value)):
+        return "this value"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return `did you mean "x"?`, or the list of what is known when nothing is near."""
+    known = list(known)
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {json.dumps(near[0])}?" if near else f"known here: {', '.join(known)}"
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return schema
+
+
+def _problems(schema: Mapping[str, Any], data: object) -> set[Problem]:
+    errors = Draft202012Validator(schema).iter_errors(data)
+    return {problem for error in errors for problem in _BY_KEYWORD[str(error.validator)](error)}
+
+
+def _at(error: ValidationError, message: str, *below: str | int) -> Problem:
+    return Problem((*error.absolute_path, *below), message)
+
+
+def _wanted(error: ValidationError) -> Any:
+    return error.validator_value
+
+
+def _found(error: ValidationError) -> Any:
+    return error.instance
+
+
+def _schema_at(error: ValidationError) -> Any:
+    return error.schema
+
+
+def _unknown_keys(error: ValidationError) -> Iterator[Problem]:
+    known = _schema_at(error)["properties"]
+    for key in _found(error):
+        if key not in known:
+            yield _at(error, f"unknown key; {suggestion(key, known)}", key)
+
+
+def _missing_keys(error: ValidationError) -> Iterator[Problem]:
+    for key in _wanted(error):
+        if key not in _found(error):
+            example = _schema_at(error)["properties"][key].get("x-example", key)
+            yield _at(error, f"{key} is missing: add {example}")
+
+
+def _wrong_type(error: ValidationError) -> Iterator[Problem]:
+    wanted = _wanted(error) if isinstance(_wanted(error), list) else [_wanted(error)]
+    found = next((name for kind, name in _PYTHON_TYPES if isinstance(_found(error), kind)), "a date or time")
+    yield _at(error, f"must be {' or '.join(_SCHEMA_TYPES[name] for name in wanted)}, not {found}")
+
+
+def _not_in_enum(error: ValidationError) -> Iterator[Problem]:
+    value = shown_value(tuple(error.absolute_path), _found(error))
+    yield _at(error, f"{value} is not one of {', '.join(_wanted(error))}")
+
+
+def _not_expected(error: ValidationError) -> Iterator[Problem]:
+    value = shown_value(tuple(error.absolute_path), _found(error))
+    yield _at(error, f"{value} is not {_schema_at(error)['x-expects']}")
+
+
+def _twice(error: ValidationError) -> Iterator[Problem]:
+    for index, value in enumerate(_found(error)):
+        if value in _found(error)[:index]:
+            yield _at(error, f"{shown_value((), value)} is here twice: keep one", index)
+
+
+def _limit(words: str) -> Callable[[ValidationError], Iterator[Problem]]:
+    def problem(error: ValidationError) -> Iterator[Problem]:
+        yield _at(error, f"{_found(error)} is out of range: it must be {words} {_wanted(error)}")
+
+    return problem
+
+
+def _says(message: str) -> Callable[[ValidationError], Iterator[Problem]]:
+    def problem(error: ValidationError) -> Iterator[Problem]:
+        yield _at(error, message)
+
+    return problem
+
+
+_BY_KEYWORD: Mapping[str, Callable[[ValidationError], Iterator[Problem]]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing_keys,
+    "type": _wrong_type,
+    "enum": _not_in_enum,
+    "pattern": _not_expected,
+    "uniqueItems": _twice,
+    "minimum": _limit("at least"),
+    "maximum": _limit("at most"),
+    "exclusiveMinimum": _limit("more than"),
+    "minLength": _says("must not be empty"),
+    "minItems": _says("must not be empty"),
+    "const": _says("must be true, or left out"),
+}

@@ -1,0 +1,545 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.target import Agent, FromCommand, FromEnvironment, FromRequest, Policies, Ready, Request, Start
+from harness.target_file import find, from_url, load
+
+DOCS = Path(__file__).parent.parent / "docs" / "targets.md"
+
+HEAD = 'kind = "agent-endpoint"\nname = "n"\n'
+URL = 'url = "http://h"\n'
+START = '[start]\ncommand = ["run"]\n'
+AGENT = '[[agents]]\nid = "a"\n'
+KEY_HEAD = '[[keys]]\nname = "main"\nstate = "valid"\nagents = ["a"]\n'
+KEY = KEY_HEAD + 'env = "MY_KEY"\n'
+MINT = '[keys.mint]\npath = "/keys"\npointer = "/key"\n'
+REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
+
+KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {work}, {env:NAME}"
+KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},")
+KNOWN_IN_REVOKE = KNOWN_WITH_URL.replace("{work},", "{work}, {key},")
+SECRET = "secrets come from environment variables only: write {env:NAME}"
+
+
+def _write(folder: Path, text: str) -> Path:
+    path = folder / "my.toml"
+    path.write_bytes(text.encode())
+    return path
+
+
+def _errors(path: Path) -> list[str]:
+    with pytest.raises(UsageError) as caught:
+        load(path)
+    return caught.value.message.replace(str(path), path.name).split("\n")
+
+
+ERRORS = {
+    # the root
+    "kind unknown": (
+        'kind = "x"\nname = "n"\n' + URL + AGENT + KEY,
+        '1: kind: "x" is not one of agent-endpoint',
+    ),
+    "kind missing": ('name = "n"\n' + URL + AGENT + KEY, '1: kind is missing: add kind = "agent-endpoint"'),
+    "name missing": (
+        'kind = "agent-endpoint"\n' + URL + AGENT + KEY,
+        '1: name is missing: add name = "my endpoint"',
+    ),
+    "name empty": (
+        'kind = "agent-endpoint"\nname = ""\n' + URL + AGENT + KEY,
+        "2: name: must not be empty",
+    ),
+    "name not text": (
+        'kind = "agent-endpoint"\nname = 1\n' + URL + AGENT + KEY,
+        "2: name: must be a string, not an integer",
+    ),
+    "key unknown and near": (
+        HEAD + URL + "deadlin = 1\n" + AGENT + KEY,
+        '4: deadlin: unknown key; did you mean "deadline"?',
+    ),
+    "key unknown and far": (
+        HEAD + URL + "zzz = 1\n" + AGENT + KEY,
+        "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
+        "start, ready, agents, keys",
+    ),
+    "key unknown and quoted": (
+        HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,
+        '5: policies."his tory": unknown key; did you mean "history"?',
+    ),
+    "neither url nor start": (
+        HEAD + AGENT + KEY,
+        '1: url or start is missing: add url = "http://…", or a [start] table',
+    ),
+    "both url and start": (HEAD + URL + START + AGENT + KEY, "4: start: excludes url: keep one of them"),
+    "url without scheme": (
+        HEAD + 'url = "h:80"\n' + AGENT + KEY,
+        "3: url: the URL does not begin with http:// or https://. Write it like http://127.0.0.1:9000.",
+    ),
+    "url with a password": (
+        HEAD + 'url = "http://me:hunter2@h"\n' + AGENT + KEY,
+        "3: url: the URL holds a user or password. Leave them out: a key goes into [[keys]].",
+    ),
+    "deadline zero": (
+        HEAD + URL + "deadline = 0\n" + AGENT + KEY,
+        "4: deadline: 0 is out of range: it must be more than 0",
+    ),
+    "deadline endless": (
+        HEAD + URL + "deadline = 100000\n" + AGENT + KEY,
+        "4: deadline: 100000 is out of range: it must be at most 86400",
+    ),
+    "deadline not a number": (
+        HEAD + URL + "deadline = nan\n" + AGENT + KEY,
+        "4: deadline: must be a finite number",
+    ),
+    "deadline a date": (
+        HEAD + URL + "deadline = 2020-01-01\n" + AGENT + KEY,
+        "4: deadline: must be a number, not a date or time",
+    ),
+    "deadline a boolean": (
+        HEAD + URL + "deadline = true\n" + AGENT + KEY,
+        "4: deadline: must be a number, not a boolean",
+    ),
+    "abort_grace negative": (
+        HEAD + URL + "abort_grace = -1\n" + AGENT + KEY,
+        "4: abort_grace: -1 is out of range: it must be at least 0",
+    ),
+    "capability unknown": (
+        HEAD + URL + 'capabilities = [\n"mint",\n"mnt"]\n' + AGENT + KEY,
+        '6: capabilities[1]: "mnt" is not one of mint, rate_cap, incremental, launches',
+    ),
+    "capability twice": (
+        HEAD + URL + 'capabilities = [\n"mint",\n"mint"]\n' + AGENT + KEY,
+        '6: capabilities[1]: "mint" is here twice: keep one',
+    ),
+    "policy unknown": (
+        HEAD + URL + '[policies]\nhistory = "ful"\n' + AGENT + KEY,
+        '5: policies.history: "ful" is not one of full, last_user',
+    ),
+    # start and ready
+    "start without command": (
+        HEAD + "[start]\n" + AGENT + KEY,
+        '3: start: command is missing: add command = ["{python}", "app.py", "--port", "{port}"]',
+    ),
+    "command text": (
+        HEAD + '[start]\ncommand = "run"\n' + AGENT + KEY,
+        "4: start.command: must be an array, not a string",
+    ),
+    "command empty": (HEAD + "[start]\ncommand = []\n" + AGENT + KEY, "4: start.command: must not be empty"),
+    "environment name": (
+        HEAD + START + 'env = { "A=B" = "" }\n' + AGENT + KEY,
+        '5: start.env: "A=B" is not the name of an environment variable: write letters, digits and _',
+    ),
+    "environment number": (
+        HEAD + START + "env = { A = 1 }\n" + AGENT + KEY,
+        "5: start.env.A: must be a string, not an integer",
+    ),
+    "ready unknown": (
+        HEAD + URL + "[ready]\nwithn = 1\n" + AGENT + KEY,
+        '5: ready.withn: unknown key; did you mean "within"?',
+    ),
+    "ready path": (
+        HEAD + URL + '[ready]\npath = "health"\n' + AGENT + KEY,
+        '5: ready.path: "health" is not a path under the target: begin it with /',
+    ),
+    "ready status": (
+        HEAD + URL + "[ready]\nstatus = 600\n" + AGENT + KEY,
+        "5: ready.status: 600 is out of range: it must be at most 599",
+    ),
+    "ready log of a url": (
+        HEAD + URL + '[ready]\nlog = "up"\n' + AGENT + KEY,
+        "5: ready.log: only a target with [start] has a log: use path",
+    ),
+    "ready log broken": (
+        HEAD + START + '[ready]\nlog = "("\n' + AGENT + KEY,
+        "6: ready.log: is not a regular expression: missing ), unterminated subpattern at position 0",
+    ),
+    "ready status without path": (
+        HEAD + START + '[ready]\nlog = "up"\nstatus = 200\n' + AGENT + KEY,
+        "7: ready.status: needs path: add the path that answers so",
+    ),
+    # agents
+    "agents missing": (HEAD + URL + KEY, "1: agents is missing: add an [[agents]] table with an id"),
+    "agents empty": (HEAD + URL + "agents = []\n" + KEY, "4: agents: must not be empty"),
+    "agent without id": (
+        HEAD + URL + AGENT + "[[agents]]\n" + KEY,
+        '6: agents[1]: id is missing: add id = "research"',
+    ),
+    "agent twice": (
+        HEAD + URL + AGENT + AGENT + KEY,
+        '7: agents[1].id: "a" is taken by agents[0]: choose another',
+    ),
+    "model without provider": (
+        HEAD + URL + AGENT + 'model = "large-1"\n' + KEY,
+        '6: agents[0].model: "large-1" is not a provider and a model: '
+        'write them like "litellm/vendor/large-1"',
+    ),
+    "model and no_model": (
+        HEAD + URL + AGENT + 'model = "p/m"\nno_model = true\n' + KEY,
+        "7: agents[0].no_model: excludes model: keep one of them",
+    ),
+    "no_model false": (
+        HEAD + URL + AGENT + "no_model = false\n" + KEY,
+        "6: agents[0].no_model: must be true, or left out",
+    ),
+    # keys
+    "keys missing": (
+        HEAD + URL + AGENT,
+        "1: keys is missing: add a [[keys]] table with name, state, agents and a source",
+    ),
+    "keys a table": (
+        HEAD + URL + AGENT + "[keys]\n",
+        "6: keys: must be an array, not a table",
+    ),
+    "state unknown": (
+        HEAD + URL + AGENT + KEY.replace("valid", "expried"),
+        '8: keys[0].state: "expried" is not one of valid, expired, revoked',
+    ),
+    "no key valid": (
+        HEAD + URL + AGENT + KEY.replace("valid", "expired"),
+        '6: keys: no key is valid: at least one needs state = "valid"',
+    ),
+    "key twice": (
+        HEAD + URL + AGENT + KEY + KEY,
+        '12: keys[1].name: "main" is taken by keys[0]: choose another',
+    ),
+    "agent of a key near": (
+        HEAD + URL + '[[agents]]\nid = "writer"\n' + KEY.replace('"a"', '\n"writr"'),
+        '10: keys[0].agents[0]: "writr" is not the id of an agent; did you mean "writer"?',
+    ),
+    "agent of a key far": (
+        HEAD + URL + AGENT + KEY.replace('"a"', '"zzz"'),
+        '9: keys[0].agents[0]: "zzz" is not the id of an agent; known here: a',
+    ),
+    "key without agents": (
+        HEAD + URL + AGENT + KEY.replace('"a"', ""),
+        "9: keys[0].agents: must not be empty",
+    ),
+    "key without source": (
+        HEAD + URL + AGENT + KEY_HEAD,
+        "6: keys[0]: has no source: add one of env, command, mint",
+    ),
+    "key with two sources": (
+        HEAD + URL + AGENT + KEY + MINT,
+        "11: keys[0].mint: excludes env: keep one source of the key",
+    ),
+    "key environment name": (
+        HEAD + URL + AGENT + KEY.replace("MY_KEY", "my key"),
+        "10: keys[0].env: this value is not the name of an environment variable: write letters, digits and _",
+    ),
+    "mint without pointer": (
+        HEAD + URL + AGENT + KEY_HEAD + '[keys.mint]\npath = "/keys"\n',
+        '10: keys[0].mint: pointer is missing: add pointer = "/key"',
+    ),
+    "pointer": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT.replace('"/key"', '"key"'),
+        '12: keys[0].mint.pointer: "key" is not a JSON pointer (RFC 6901): write it like "/key"',
+    ),
+    "method": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + 'method = "post"\n',
+        '13: keys[0].mint.method: "post" is not one of GET, POST, PUT, PATCH, DELETE',
+    ),
+    "date in a body": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + "body = { until = 2030-01-01 }\n",
+        "13: keys[0].mint.body.until: JSON has no dates and times: write it as a string",
+    ),
+    "infinity in a body": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + "body = [inf]\n",
+        "13: keys[0].mint.body[0]: must be a finite number",
+    ),
+    "revoke of a valid key": (
+        HEAD + URL + AGENT + KEY + '[keys.revoke]\npath = "/r"\n',
+        '11: keys[0].revoke: is for a key with state = "revoked" only: remove it',
+    ),
+    # placeholders
+    "placeholder unknown": (
+        HEAD + '[start]\ncommand = ["run",\n"{prt}"]\n' + AGENT + KEY,
+        "5: start.command[1]: {prt} is not known here: write {{ and }} for braces, or one of "
+        + KNOWN_WITH_START,
+    ),
+    "placeholder in env": (
+        HEAD + START + '[start.env]\nA = "${HOME}"\n' + AGENT + KEY,
+        "6: start.env.A: {HOME} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_START,
+    ),
+    "variable without a name": (
+        HEAD + START + 'cwd = "{env:}"\n' + AGENT + KEY,
+        "5: start.cwd: {env:} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_START,
+    ),
+    "single brace": (
+        HEAD + START + 'cwd = "a{b"\n' + AGENT + KEY,
+        "5: start.cwd: a single brace: write {{ or }} for a brace itself",
+    ),
+    "port of a url": (
+        HEAD + URL + AGENT + KEY_HEAD + 'command = ["mint", "{port}"]\n',
+        "10: keys[0].command[1]: {port} is not known here: write {{ and }} for braces, or one of "
+        + KNOWN_WITH_URL,
+    ),
+    "key outside revoke": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + 'body = { key = "{key}" }\n',
+        "13: keys[0].mint.body.key: {key} is not known here: write {{ and }} for braces, or one of "
+        + KNOWN_WITH_URL,
+    ),
+    "placeholder that may be a secret": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + 'body = { password = "{hunter2hunter2}" }\n',
+        "13: keys[0].mint.body.password: this placeholder is not known here: "
+        "write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
+    ),
+    "key_id without id_pointer": (
+        HEAD + URL + AGENT + REVOKED + 'env = "OLD"\n[keys.revoke]\npath = "/{key_id}"\n',
+        "17: keys[1].revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of "
+        + KNOWN_IN_REVOKE,
+    ),
+    "placeholder in a header": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + 'headers.X = "{x}"\n',
+        "13: keys[0].mint.headers.X: {x} is not known here: write {{ and }} for braces, or one of "
+        + KNOWN_WITH_URL,
+    ),
+    # secrets, and what no value may hold
+    "secret shape": (HEAD + START + 'cwd = "sk-abcdefgh1234"\n' + AGENT + KEY, f"5: start.cwd: {SECRET}"),
+    "secret name": (
+        HEAD + START + 'env = { DB_PASSWORD = "hunter2hunter2" }\n' + AGENT + KEY,
+        f"5: start.env.DB_PASSWORD: {SECRET}",
+    ),
+    "secret header": (
+        HEAD + URL + AGENT + KEY_HEAD + MINT + 'headers = { Authorization = "Basic aHVudGVyMg==" }\n',
+        f"13: keys[0].mint.headers.Authorization: {SECRET}",
+    ),
+    "secret for a name": (
+        HEAD + URL + AGENT + KEY.replace("MY_KEY", "AKIAABCDEFGHIJKLMNOP"),
+        "10: keys[0].env: secrets come from environment variables only: write only the variable's name",
+    ),
+    "NUL": (
+        HEAD + START + 'cwd = "a\\u0000b"\n' + AGENT + KEY,
+        "5: start.cwd: must not hold a NUL character",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), ERRORS.values(), ids=ERRORS.keys())
+def test_each_mistake_has_its_message_with_key_and_line(tmp_path: Path, text: str, message: str) -> None:
+    assert _errors(_write(tmp_path, text)) == [f"my.toml:{message}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        (HEAD + "url =\n", "3: not TOML: Invalid value in column 6"),
+        (HEAD + "url = [\n\n", "3: not TOML: "),
+        (HEAD + START + "[start]\n", "5: not TOML: Cannot declare ('start',) twice in column 7"),
+    ],
+)
+def test_a_mistake_of_syntax_is_told_with_its_line(tmp_path: Path, text: str, start: str) -> None:
+    assert _errors(_write(tmp_path, text))[0].startswith(f"my.toml:{start}")
+
+
+def test_all_mistakes_are_told_at_once_in_line_order(tmp_path: Path) -> None:
+    text = (
+        HEAD + "deadline = 0\nurl = 1\n" + AGENT + 'model = "m"\n' + KEY.replace("valid", "x") + "zzz = 1\n"
+    )
+    assert [error.split(": ")[:2] for error in _errors(_write(tmp_path, text))] == [
+        ["my.toml:3", "deadline"],
+        ["my.toml:4", "url"],
+        ["my.toml:7", "agents[0].model"],
+        ["my.toml:10", "keys[0].state"],
+        ["my.toml:13", "keys[0].zzz"],
+    ]
+
+
+def test_lines_are_ordered_as_numbers(tmp_path: Path) -> None:
+    text = HEAD + URL + "deadline = 0\n" + "\n" * 100 + "abort_grace = -1\n" + AGENT + KEY
+    assert [error.split(":")[1] for error in _errors(_write(tmp_path, text))] == ["4", "105"]
+
+
+def test_every_error_has_a_hint(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(_write(tmp_path, HEAD))
+    assert caught.value.hint == "docs/targets.md describes every key of a target file."
+
+
+PLANTED = "sk-canary-0123456789"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLANTED,
+        f'"{PLANTED}" = 1',
+        f'"{PLANTED}" = "{PLANTED}"\n"{PLANTED}" = 1',
+        f'kind = "{PLANTED}"',
+        f'name = ["{PLANTED}"]',
+        f'url = "http://{PLANTED}@h"',
+        f'url = "{PLANTED}"',
+        f'capabilities = ["{PLANTED}", "{PLANTED}"]',
+        f'policies = {{ history = "{PLANTED}" }}',
+        f'ready = {{ path = "{PLANTED}", log = "({PLANTED}" }}',
+        f'start = {{ command = ["{{{PLANTED}}}"], env = {{ "{PLANTED}=" = "{PLANTED}" }} }}',
+        f'agents = [{{ id = "{PLANTED}", model = "{PLANTED}" }}, {{ id = "{PLANTED}" }}]',
+        f'keys = [{{ name = "{PLANTED}", state = "{PLANTED}", agents = ["{PLANTED}"], env = "{PLANTED}" }}]',
+        f'keys = [{{ mint = {{ method = "{PLANTED}", pointer = "{PLANTED}", body.token = "{PLANTED}" }} }}]',
+    ],
+)
+def test_a_secret_is_never_repeated(tmp_path: Path, text: str) -> None:
+    assert PLANTED not in "".join(_errors(_write(tmp_path, text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'keys = [{ env = "hunter2-hunter2" }]',
+        'keys = [{ mint.headers.Cookie = "hunter2-hunter2" }]',
+        'keys = [{ mint.body.password = "{hunter2-hunter2}" }]',
+        'start.env.PASSWORD = "hunter2-hunter2"',
+        'start.env = { PASSWORD = ["hunter2-hunter2"] }',
+        'url = "http://me:hunter2-hunter2@h"',
+    ],
+)
+def test_a_secret_without_a_shape_is_not_repeated_from_where_secrets_stand(tmp_path: Path, text: str) -> None:
+    assert "hunter2-hunter2" not in "".join(_errors(_write(tmp_path, text)))
+
+
+def test_a_file_that_is_not_utf_8_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_bytes(b'kind = "agent-endpoint"\nname = "\xff"\n')
+    assert _errors(path) == ["my.toml:2: is not UTF-8"]
+
+
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+    assert load(_write(tmp_path, "\ufeff" + HEAD + URL + AGENT + KEY)).name == "n"
+
+
+def test_a_file_nested_too_deeply_is_a_usage_error(tmp_path: Path) -> None:
+    assert _errors(_write(tmp_path, "a = " + "[" * 100_000)) == ["my.toml: is nested too deeply"]
+
+
+def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
+    assert _errors(tmp_path / "my.toml") == [
+        f"{tmp_path / 'my.toml'}: no such file".replace(f"{tmp_path}/", "")
+    ]
+
+
+def test_a_folder_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path)
+    assert caught.value.message == f"{tmp_path}: is a folder"
+
+
+def test_a_minimal_file_has_the_documented_defaults(tmp_path: Path) -> None:
+    target = load(_write(tmp_path, HEAD + URL + AGENT + KEY))
+    assert (target.deadline, target.abort_grace, target.capabilities) == (60.0, 1.0, ())
+    assert target.policies == Policies(None, None, None)
+    assert target.ready == Ready(path="/v1/models", status=None, log=None, within=15.0)
+    assert target.agents == (Agent("a", provider=None, model=None, no_model=False),)
+    assert (target.url, target.start) == ("http://h", None)
+
+
+def test_the_url_of_a_file_is_its_base(tmp_path: Path) -> None:
+    assert load(_write(tmp_path, HEAD + 'url = "http://h/v1/"\n' + AGENT + KEY)).url == "http://h"
+
+
+def test_a_log_takes_the_place_of_the_default_path(tmp_path: Path) -> None:
+    target = load(_write(tmp_path, HEAD + START + '[ready]\nlog = "up {1}"\n' + AGENT + KEY))
+    assert target.ready == Ready(path=None, log="up {1}")
+
+
+def test_a_model_is_split_at_its_first_slash(tmp_path: Path) -> None:
+    target = load(_write(tmp_path, HEAD + URL + AGENT + 'model = "litellm/vendor/large-1"\n' + KEY))
+    assert (target.agents[0].provider, target.agents[0].model) == ("litellm", "vendor/large-1")
+
+
+def test_a_key_may_come_from_a_command(tmp_path: Path) -> None:
+    target = load(_write(tmp_path, HEAD + URL + AGENT + KEY_HEAD + 'command = ["./mint.sh", "a"]\n'))
+    assert target.keys[0].source == FromCommand(("./mint.sh", "a"))
+
+
+def test_key_id_is_known_in_revoke_when_the_mint_has_an_id_pointer(tmp_path: Path) -> None:
+    mint = MINT + 'id_pointer = "/id"\n[keys.revoke]\npath = "/{key_id}/{key}"\n'
+    target = load(_write(tmp_path, HEAD + URL + AGENT + REVOKED + mint))
+    assert target.keys[1].revoke == Request("POST", "/{key_id}/{key}", {}, None)
+
+
+def test_relative_paths_are_relative_to_the_files_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(tmp_path, HEAD + URL + AGENT + KEY)
+    monkeypatch.chdir(tmp_path.parent)
+    target = load(Path(tmp_path.name) / "my.toml")
+    assert (target.folder, target.source) == (tmp_path, f"{tmp_path.name}/my.toml")
+
+
+def test_the_example_of_the_documentation_loads_whole(tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    assert example is not None
+    target = load(_write(tmp_path, example[1]))
+    assert target.start == Start(
+        command=("{python}", "app.py", "--port", "{port}"),
+        env={
+            "OPENCODE_URL": "{opencode_url}",
+            "OPENCODE_PASSWORD": "{opencode_password}",
+            "DATA": "{work}/data",
+        },
+        cwd=".",
+    )
+    assert target.ready == Ready("/v1/models", 401, "listening on", 15.0)
+    assert target.policies == Policies("reject", "accept", "full")
+    assert target.agents[1] == Agent("unfinished", no_model=True)
+    assert target.keys[0].source == FromRequest(
+        Request(
+            method="POST",
+            path="/api/agent-model-keys",
+            headers={"Authorization": "Bearer {env:OWNER_TOKEN}"},
+            body={"agent_ids": ["research", "unfinished"], "expires_in": 3600},
+        ),
+        pointer="/key",
+    )
+    assert target.keys[1].source == FromEnvironment("MY_EXPIRED_KEY")
+    assert [key.state for key in target.keys] == ["valid", "expired", "revoked"]
+
+
+def test_a_bare_url_has_one_valid_key_from_the_environment_and_unknown_agents() -> None:
+    target = from_url("http://h:9000/v1/")
+    assert (target.url, target.name, target.source) == ("http://h:9000",) * 3
+    assert (target.agents, target.start) == ((), None)
+    assert [(key.name, key.state, key.agents, key.source) for key in target.keys] == [
+        ("main", "valid", (), FromEnvironment("TURNPROOF_API_KEY"))
+    ]
+
+
+def test_find_takes_a_url() -> None:
+    assert find("https://h").url == "https://h"
+
+
+def test_find_takes_a_file(tmp_path: Path) -> None:
+    assert find(str(_write(tmp_path, HEAD + URL + AGENT + KEY))).name == "n"
+
+
+def test_find_prefers_a_file_that_looks_like_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path, HEAD + URL + AGENT + KEY).rename(tmp_path / "localhost")
+    assert find("localhost").name == "n"
+
+
+@pytest.mark.parametrize(
+    "text", ["localhost", "localhost:9000", "h:80/v1", "127.0.0.1:80", "[::1]:80", "example.com/v1"]
+)
+def test_find_tells_a_url_without_its_scheme(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find(text)
+    assert caught.value.message == f"{text}: no such file"
+    assert caught.value.hint == f"For a URL, write its scheme: http://{text}"
+
+
+@pytest.mark.parametrize("text", ["my.toml", "targets/my.toml", "my"])
+def test_find_tells_a_missing_file(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as caught:
+        find(text)
+    assert caught.value.hint == "Name a target file, or an http:// or https:// URL."
+
+
+@pytest.mark.parametrize("text", ["http:", "http://", "ftp://h", "https:/h"])
+def test_find_tells_a_broken_url(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^the URL "):
+        find(text)
