@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Fault = Literal["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_chunk", "no_done"]
-"""`hang`: accept and say nothing; `hang_after_text`: stop in the middle; `cut`, `reset`: end the connection after
-the text; `bad_chunk`: an event that is not JSON; `error_chunk`: an error object after the text; `no_done`: no terminator."""
+"""What goes wrong on purpose.
+
+`hang`: accept and say nothing; `hang_after_text`: stop in the middle; `cut`, `reset`: end the connection after the
+text; `bad_chunk`: an event that is not JSON; `error_chunk`: an error object after the text; `no_done`: no terminator.
+"""
 
 CallKind = Literal["turn", "title", "summary"]
 """What opencode wants of a model call. Titles and summaries of compactions are not steps of a turn."""

@@ -1,0 +1,64 @@
+"""The recording HTTP client: sends what it is told, byte for byte, and never asserts."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+
+from harness.exchange import Request
+from harness.journal import Journal, Recording
+
+
+class Client:
+    """Sends requests to `base_url` and records them in `journal` as hop `client`. Lives on one event loop."""
+
+    def __init__(self, base_url: str, journal: Journal) -> None:
+        self._base_url = base_url
+        self._journal = journal
+        self._http: httpx.AsyncClient | None = None
+
+    async def start(self) -> None:
+        """Make ready to send. Connections are not reused, so that no answer depends on an earlier one."""
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        self._http = httpx.AsyncClient(limits=limits, timeout=None, trust_env=False, follow_redirects=False)
+
+    async def stop(self) -> None:
+        """Close what is open."""
+        if self._http is not None:
+            await self._http.aclose()
+
+    async def send(self, request: Request, deadline: float, label: str | None = None) -> int:
+        """The number of the exchange, once it is over; after `deadline` seconds in all, the client leaves.
+
+        Cancelling it makes the client leave too; the exchange is then in the journal with the end `gone`.
+        """
+        recording = self._journal.record("client", request, label)
+        try:
+            async with asyncio.timeout(deadline):
+                await self._exchange(request, recording)
+        except TimeoutError:
+            recording.close("gone", f"no end within {deadline:g} s")
+        except asyncio.CancelledError:
+            recording.close("gone", "left on purpose")
+            raise
+        except httpx.ConnectError as error:
+            recording.close("failed", str(error) or type(error).__name__)
+        except httpx.HTTPError as error:
+            recording.close("cut", f"{type(error).__name__}: {error}")
+        return recording.snapshot().number
+
+    async def _exchange(self, request: Request, recording: Recording) -> None:
+        assert self._http is not None, "the client has not been started"
+        outgoing = self._http.build_request(
+            request.method, self._base_url + request.target, headers=list(request.headers), content=request.body
+        )
+        response = await self._http.send(outgoing, stream=True)
+        try:
+            headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.headers.raw)
+            recording.head(response.status_code, headers)
+            async for data in response.aiter_raw():
+                recording.data(data)
+            recording.close("complete")
+        finally:
+            await response.aclose()
