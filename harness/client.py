@@ -7,15 +7,14 @@ import asyncio
 import httpx
 
 from harness.exchange import Request
-from harness.journal import Journal, Recording
+from harness.journal import Recording
 
 
 class Client:
-    """Sends requests to `base_url` and records them in `journal` as hop `client`. Lives on one event loop."""
+    """Sends requests to `base_url`. Lives on one event loop."""
 
-    def __init__(self, base_url: str, journal: Journal) -> None:
+    def __init__(self, base_url: str) -> None:
         self._base_url = base_url
-        self._journal = journal
         self._http: httpx.AsyncClient | None = None
 
     async def start(self) -> None:
@@ -28,12 +27,11 @@ class Client:
         if self._http is not None:
             await self._http.aclose()
 
-    async def send(self, request: Request, deadline: float, label: str | None = None) -> int:
-        """The number of the exchange, once it is over; after `deadline` seconds in all, the client leaves.
+    async def send(self, request: Request, recording: Recording, deadline: float) -> None:
+        """Send `request` and record what comes; after `deadline` seconds in all, the client leaves.
 
-        Cancelling it makes the client leave too; the exchange is then in the journal with the end `gone`.
+        Cancelling it makes the client leave too. Either way the recording is closed.
         """
-        recording = self._journal.record("client", request, label)
         try:
             async with asyncio.timeout(deadline):
                 await self._exchange(request, recording)
@@ -46,7 +44,6 @@ class Client:
             recording.close("failed", str(error) or type(error).__name__)
         except httpx.HTTPError as error:
             recording.close("cut", f"{type(error).__name__}: {error}")
-        return recording.snapshot().number
 
     async def _exchange(self, request: Request, recording: Recording) -> None:
         assert self._http is not None, "the client has not been started"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -40,9 +41,13 @@ class Engine:
         self._thread.join()
         self._loop.close()
 
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin a coroutine on the engine's loop; cancelling the future cancels it."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
     def call(self, coroutine: Coroutine[Any, Any, T], within: float) -> T:
         """The coroutine's result, run on the engine's loop; cancelled, with a HarnessError, after `within` seconds."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        future = self.submit(coroutine)
         try:
             return future.result(within)
         except TimeoutError as error:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from harness.exchange import Chunk, End, Exchange, Headers, Hop, Request
 
 WINDOW_BYTES = 64 * 1024 * 1024
-"""Bytes of bodies that one window keeps; what comes on top is counted, not kept."""
+"""Bytes of bodies, of requests and answers, that one window keeps; from the first piece that does not fit on, what
+comes is counted and not kept, so that a kept body is never one with a hole."""
 
 
 class Recording:
@@ -82,19 +83,21 @@ class Journal:
     def record(self, hop: Hop, request: Request, label: str | None = None) -> Recording:
         """Begin an exchange in the current window."""
         with self.changed:
+            if not self._keep(len(request.body)):
+                request = replace(request, body=b"")
             exchange = Exchange(self._next, hop, request, time.monotonic() - self._epoch, label)
             self._next += 1
             recording = Recording(self, exchange)
             self._open[recording] = None
-            self._kept += len(request.body)
             self.changed.notify_all()
             return recording
 
     def admit(self, recording: Recording, size: int) -> bool:
         """Whether `size` more bytes of a body are kept; called by recordings, under the lock."""
-        if recording not in self._open:
-            return False
-        if self._kept + size > WINDOW_BYTES:
+        return recording in self._open and self._keep(size)
+
+    def _keep(self, size: int) -> bool:
+        if size and (self._dropped or self._kept + size > WINDOW_BYTES):
             self._dropped += size
             return False
         self._kept += size

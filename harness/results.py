@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 from harness.errors import UsageError
 from harness.exchange import Exchange, exchange_from_json
@@ -106,7 +106,9 @@ class CheckResult:
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> CheckResult:
-        """The inverse of `to_json`."""
+        """The inverse of `to_json`; raises ValueError for an unknown verdict."""
+        if value["verdict"] not in get_args(Verdict):
+            raise ValueError(f"{value['verdict']!r} is no verdict")
         return CheckResult(
             value["check"],
             tuple(value["requirements"]),
@@ -147,6 +149,13 @@ class Footer:
         """The footer's record."""
         return {"record": "footer", **asdict(self)}
 
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Footer:
+        """The inverse of `to_json`; raises ValueError for an unknown outcome."""
+        if value["outcome"] not in get_args(Outcome):
+            raise ValueError(f"{value['outcome']!r} is no outcome")
+        return Footer(*(value[name] for name in ("outcome", "planned", "run", "ended", "error")))
+
 
 @dataclass(frozen=True)
 class Results:
@@ -182,14 +191,20 @@ class Writer:
 def read(path: Path) -> Results:
     """The results in `path`; raises UsageError when it is not a results file. A torn last line is left out."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+        *lines, _torn = path.read_bytes().split(b"\n")
+    except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error}", "give the results.jsonl of a run") from error
     try:
-        records = [json.loads(line) for line in lines[:-1]]
-        return _collect(records)
-    except (ValueError, KeyError, TypeError) as error:
+        return _collect([_record(line) for line in lines])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path}: not a results file: {error!r}", "give the results.jsonl of a run") from error
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    record = json.loads(line.decode("utf-8"))
+    if not isinstance(record, dict):
+        raise ValueError("a line holds no record")
+    return record
 
 
 def _collect(records: list[dict[str, Any]]) -> Results:
@@ -201,12 +216,14 @@ def _collect(records: list[dict[str, Any]]) -> Results:
     if len(kinds["footer"]) > 1 or (kinds["footer"] and records[-1]["record"] != "footer"):
         raise ValueError("the footer is not the last record")
     acts = (Act(a["check"], a["actor"], a["label"], a["asked"], a["seen"]) for a in kinds["act"])
-    footers = [{key: value for key, value in f.items() if key != "record"} for f in kinds["footer"]]
+    numbers = [record["number"] for record in kinds["exchange"]]
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("two exchanges have the same number")
     return Results(
         Header.from_json(records[0]),
         tuple(CheckResult.from_json(record) for record in kinds["check"]),
         tuple(acts),
         {record["number"]: exchange_from_json(record) for record in kinds["exchange"]},
         tuple(record["number"] for record in kinds["exchange"] if record["stray"]),
-        Footer(**footers[0]) if footers else None,
+        Footer.from_json(kinds["footer"][0]) if kinds["footer"] else None,
     )

@@ -34,38 +34,47 @@ class Parser:
     """Feed it bytes in any cut; it hands out the events that became whole."""
 
     def __init__(self) -> None:
-        self._buffer = b""
-        self._first = True
+        self._start: bytes | None = b""
+        self._line: list[bytes] = []
         self._after_cr = False
+        self._fields = False
         self._type = ""
         self._data: list[str] = []
         self._id = ""
 
     def feed(self, data: bytes) -> list[Event]:
         """The events completed by `data`, in order."""
-        self._buffer += data
-        if self._first:
-            if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
+        if self._start is not None:
+            data = self._start + data
+            if len(data) < len(_BOM) and _BOM.startswith(data):
+                self._start = data
                 return []
-            self._buffer = self._buffer.removeprefix(_BOM)
-            self._first = False
-        return [event for line in self._lines() if (event := self._take(line)) is not None]
+            self._start = None
+            data = data.removeprefix(_BOM)
+        return [event for line in self._lines(data) if (event := self._take(line)) is not None]
 
     @property
     def pending(self) -> bool:
-        """Whether something was fed that no event has carried away yet."""
-        return bool(self._buffer.strip(b"\r\n") or self._data)
+        """Whether something was fed after the last empty line: an event, or a part of one, is not over yet."""
+        return bool(self._start or self._line or self._fields)
 
-    def _lines(self) -> list[bytes]:
-        if self._after_cr and self._buffer:
-            self._buffer = self._buffer.removeprefix(b"\n")
-            self._after_cr = False
-        unified = self._buffer.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        self._after_cr = self._buffer.endswith(b"\r")
-        *lines, self._buffer = unified.split(b"\n")
-        return lines
+    def _lines(self, data: bytes) -> list[bytes]:
+        if not data:
+            return []
+        if self._after_cr:
+            data = data.removeprefix(b"\n")
+        self._after_cr = data.endswith(b"\r")
+        first, *others = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        if first:
+            self._line.append(first)
+        if not others:
+            return []
+        *whole, rest = b"".join(self._line), *others
+        self._line = [rest] if rest else []
+        return whole
 
     def _take(self, line: bytes) -> Event | None:
+        self._fields = bool(line)
         if not line:
             return self._dispatch()
         name, _, rest = line.partition(b":")

@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 import httptools
 
 from harness.exchange import Chunk, Headers, Hop, Request
-from harness.fakes.http import HttpServer, Wire, encode_chunk, encode_head
+from harness.fakes.http import BODILESS, HttpServer, Wire, encode_chunk, encode_head
 from harness.fakes.plan import Plan, play
 from harness.journal import Journal, Recording
 from harness.sse import Parser
 from harness.tap_script import TapScript, is_event_stream
 
 _FRAMING = {"transfer-encoding", "connection", "keep-alive", "expect"}
-_BODILESS = {204, 304}
 
 
 class Tap:
@@ -62,44 +61,65 @@ class Tap:
         self._relays.add(task)
         task.add_done_callback(self._relays.discard)
 
+        def leave() -> None:
+            recording.close("gone")
+            task.cancel()
 
-class _Relay:
-    """One request on its way, and its answer on the way back (the callbacks of the response parser)."""
+        wire.gone = leave
+
+
+class _Relay(asyncio.Protocol):
+    """One request on its way, and its answer on the way back: the connection to the far side, and its parser's callbacks.
+
+    Not a stream reader: that would lose what came right before a reset.
+    """
 
     def __init__(self, request: Request, wire: Wire, recording: Recording, script: TapScript) -> None:
         self._request, self._wire, self._recording, self._script = request, wire, recording, script
         self._parser = httptools.HttpResponseParser(self)
+        self._over: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
         self._headers: list[tuple[str, str]] = []
         self._events = Parser() if is_event_stream(request) else None
-        self._slipped = b""
+        self._status = 0
         self._chunked = self._sized = self._begun = False
-        self._task: asyncio.Task[None] | None = None
         self.complete = False
 
     async def run(self, upstream: str) -> None:
         """Pass the request on and the answer back; ends with the connection to the far side closed."""
-        self._task = asyncio.current_task()
-        self._wire.gone = self._leave
         address = urlsplit(upstream)
-        writer: asyncio.StreamWriter | None = None
+        transport: asyncio.Transport | None = None
         try:
-            reader, writer = await asyncio.open_connection(address.hostname, address.port)
-            writer.write(self._encode_request())
-            while not self.complete and (data := await reader.read(65536)):
-                self._parser.feed_data(data)
+            loop = asyncio.get_running_loop()
+            transport, _ = await loop.create_connection(lambda: self, address.hostname, address.port)
+            transport.write(self._encode_request())
+            error = await self._over
+        except OSError as refused:
+            error = refused
+        finally:
+            if transport is not None:
+                transport.abort()
+        if error is None:
             self._finish()
-        except asyncio.CancelledError:
-            self._recording.close("gone")
-        except (OSError, httptools.HttpParserError) as error:
+        else:
             self._recording.close("cut" if self._begun else "failed", f"{type(error).__name__}: {error}")
             self._wire.reset()
-        finally:
-            if writer is not None:
-                writer.transport.abort()
 
-    def _leave(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+    def data_received(self, data: bytes) -> None:
+        """Part of `asyncio.Protocol`."""
+        if self._over.done():
+            return
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._over.set_result(error)
+        else:
+            if self.complete:
+                self._over.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Part of `asyncio.Protocol`."""
+        if not self._over.done():
+            self._over.set_result(exc)
 
     def _encode_request(self) -> bytes:
         request = self._request
@@ -122,7 +142,11 @@ class _Relay:
 
     @property
     def _framed(self) -> bool:
-        return not self._sized and self._parser.get_status_code() not in _BODILESS
+        return not self._sized and not self._bodiless
+
+    @property
+    def _bodiless(self) -> bool:
+        return self._status in BODILESS or self._request.method == "HEAD"
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Called by the parser."""
@@ -130,39 +154,38 @@ class _Relay:
 
     def on_headers_complete(self) -> None:
         """Called by the parser."""
-        status = self._parser.get_status_code()
-        if status < 200:
+        self._status = self._parser.get_status_code()
+        if self._status < 200:
             self._headers.clear()
             return
         names = {name.lower(): value for name, value in self._headers}
-        self._chunked = "chunked" in names.get("transfer-encoding", "")
+        self._chunked = "chunked" in names.get("transfer-encoding", "").lower()
         self._sized = "content-length" in names
         self._begun = True
         headers: Headers = tuple(pair for pair in self._headers if pair[0].lower() not in _FRAMING)
         if self._framed:
             headers += (("transfer-encoding", "chunked"),)
-        self._recording.head(status, headers)
-        self._wire.write(encode_head(status, headers))
+        self._recording.head(self._status, headers)
+        self._wire.write(encode_head(self._status, headers))
+        self.complete = self._bodiless
 
     def on_body(self, body: bytes) -> None:
         """Called by the parser."""
-        data = body + self._slip(body) if self._events is not None else body
+        data = self._slip(body, self._events) if self._events is not None and self._framed else body
         self._recording.data(data)
         self._wire.write(encode_chunk(data) if self._framed else data)
 
     def on_message_complete(self) -> None:
         """Called by the parser."""
-        if self._parser.get_status_code() >= 200:
-            self.complete = True
+        self.complete = self._status >= 200
 
-    def _slip(self, body: bytes) -> bytes:
-        assert self._events is not None
-        for event in self._events.feed(body):
-            extra = self._script.events_after(event)
-            if extra:
-                self._recording.fault("events slipped in")
-            self._slipped += extra
-        if self._events.pending:
-            return b""
-        ready, self._slipped = self._slipped, b""
-        return ready
+    def _slip(self, body: bytes, events: Parser) -> bytes:
+        passed = []
+        for line in body.splitlines(keepends=True):
+            passed.append(line)
+            for event in events.feed(line):
+                extra = self._script.events_after(event)
+                if extra:
+                    self._recording.fault("events slipped in")
+                    passed.append(extra)
+        return b"".join(passed)

@@ -53,7 +53,7 @@ class Inject:
 
     def matches(self, event: dict[str, Any]) -> bool:
         """Whether `event`, opencode's `{type, properties}`, is what the rule waits for."""
-        status = event.get("properties", {}).get("status", {})
+        status = _properties(event).get("status")
         return event.get("type") == self.after and (
             self.status is None or (isinstance(status, dict) and status.get("type") == self.status)
         )
@@ -67,18 +67,18 @@ class TapScript:
     """The rules in force. Used on the event loop's thread but for `replace`, which swaps them whole."""
 
     def __init__(self) -> None:
-        self._rules: tuple[Reply | Inject, ...] = ()
-        self._used: Counter[int] = Counter()
+        self._state: tuple[tuple[Reply | Inject, ...], Counter[int]] = (), Counter()
 
     def replace(self, rules: Iterable[Reply | Inject]) -> None:
         """Put these rules in force, unused."""
-        self._used = Counter()
-        self._rules = tuple(rules)
+        self._state = tuple(rules), Counter()
 
     def reply(self, request: Request) -> tuple[int, bytes] | None:
         """Status and body to answer with in the far side's stead, or None to let the request pass."""
-        for index, rule in enumerate(self._rules):
-            if isinstance(rule, Reply) and rule.matches(request) and self._use(index, rule.times):
+        rules, used = self._state
+        for index, rule in enumerate(rules):
+            if isinstance(rule, Reply) and rule.matches(request) and used[index] < rule.times:
+                used[index] += 1
                 session = re.search(r"/session/([^/]+)", request.path)
                 return rule.status, _fill(rule.body, session.group(1) if session else "")
         return None
@@ -91,17 +91,15 @@ class TapScript:
         wrapped = isinstance(payload.get("payload"), dict)
         inner = payload["payload"] if wrapped else payload
         slipped = b""
-        for index, rule in enumerate(self._rules):
-            if isinstance(rule, Inject) and rule.matches(inner) and self._use(index, rule.times):
-                session = str(inner.get("properties", {}).get("sessionID", ""))
+        rules, used = self._state
+        for index, rule in enumerate(rules):
+            if isinstance(rule, Inject) and rule.matches(inner) and used[index] < rule.times:
+                used[index] += 1
+                session = str(_properties(inner).get("sessionID", ""))
                 for extra in rule.events:
                     filled = json.loads(_fill(extra, session))
                     slipped += encode({**payload, "payload": filled} if wrapped else filled)
         return slipped
-
-    def _use(self, index: int, times: int) -> bool:
-        self._used[index] += 1
-        return self._used[index] <= times
 
 
 def is_event_stream(request: Request) -> bool:
@@ -109,5 +107,10 @@ def is_event_stream(request: Request) -> bool:
     return request.method == "GET" and request.path in _EVENT_PATHS
 
 
+def _properties(event: dict[str, Any]) -> dict[str, Any]:
+    properties = event.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
 def _fill(value: Any, session: str) -> bytes:
-    return json.dumps(value, ensure_ascii=False).replace(SESSION, session).encode()
+    return json.dumps(value, ensure_ascii=False).replace(SESSION, json.dumps(session)[1:-1]).encode()

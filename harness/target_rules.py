@@ -159,7 +159,7 @@ def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | N
         case _:
             return None
     if "start" not in data:
-        missing.add("port")
+        missing |= {"port", "owner_secret"}
     return [name for name in PLACEHOLDERS if name not in missing]
 
 

@@ -18,6 +18,7 @@ PLACEHOLDERS: Mapping[str, str] = {
     "opencode_password": "the password of the opencode stand-in, for HTTP Basic with user `opencode`",
     "model_url": "the base URL of the model stand-in, with `/v1`",
     "work": "an empty folder of this run, removed after it",
+    "owner_secret": "a secret made for this run, for the owner session of the started target (only with `[start]`)",
     "key": "the key that is to be revoked (only in `[keys.revoke]`)",
     "key_id": "what `id_pointer` found when the key was minted (only in `[keys.revoke]`)",
 }

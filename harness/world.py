@@ -68,7 +68,9 @@ class LiveWorld:
     def act(self, actor: str, label: str, asked: Any, perform: Callable[[], Any]) -> Any:
         """Part of `World`; raises HarnessError when the label is taken."""
         if (actor, label) in self._taken:
-            raise HarnessError(f"{self.check}: the {actor} has used the label {label!r} before", "name the act otherwise")
+            raise HarnessError(
+                f"{self.check}: the {actor} has used the label {label!r} before", "name the act otherwise"
+            )
         self._taken.add((actor, label))
         seen = perform()
         self.acts.append(Act(self.check, actor, label, asked, seen))

@@ -19,6 +19,9 @@ from harness.exchange import Headers, Request
 
 Handler = Callable[[Request, "Wire"], None]
 
+BODILESS = frozenset({204, 304})
+"""Statuses whose answers have no body and no framing (RFC 9110, 6.4.1)."""
+
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
@@ -58,11 +61,11 @@ class Wire:
         self._connection.transport.close()
 
     def reset(self) -> None:
-        """Abort the connection: the asking side sees a reset."""
+        """End the connection after what was written: the asking side sees a reset."""
         self._connection.answering = None
         sock = self._connection.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
-        self._connection.transport.abort()
+        self._connection.transport.close()
 
 
 class Connection(asyncio.Protocol):
@@ -75,6 +78,8 @@ class Connection(asyncio.Protocol):
         self._connections = connections
         self._queue: deque[Request] = deque()
         self._parser = httptools.HttpRequestParser(self)
+        self._last_words: bytes | None = None
+        self._dispatching = False
         self.answering: Wire | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -93,12 +98,16 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Part of `asyncio.Protocol`."""
+        if self._last_words is not None:
+            return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._refuse(501)
+            self._last_words = _refusal(501)
         except httptools.HttpParserError:
-            self._refuse(400)
+            self._last_words = _refusal(400)
+        if self.answering is None:
+            self.next_request()
 
     def on_message_begin(self) -> None:
         """Called by the parser."""
@@ -125,22 +134,33 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """Called by the parser."""
+        if self._parser.should_upgrade():
+            return
         method = self._parser.get_method().decode("latin-1")
         target = self._target.decode("latin-1")
         self._queue.append(Request(method, target, tuple(self._headers), b"".join(self._body)))
-        if self.answering is None:
-            self.next_request()
+        if not self._parser.should_keep_alive():
+            self._last_words = b""
 
     def next_request(self) -> None:
-        """Hand the next queued request, if there is one, to the handler."""
+        """Hand queued requests to the handler, one after another, up to the first that is not answered at once."""
         self.answering = None
-        if self._queue and not self.transport.is_closing():
-            self.answering = Wire(self)
-            self._handler(self._queue.popleft(), self.answering)
+        if self._dispatching:
+            return
+        self._dispatching = True
+        try:
+            while self._queue and self.answering is None and not self.transport.is_closing():
+                self.answering = wire = Wire(self)
+                self._handler(self._queue.popleft(), wire)
+        finally:
+            self._dispatching = False
+        if self.answering is None and self._last_words is not None and not self.transport.is_closing():
+            self.transport.write(self._last_words)
+            self.transport.close()
 
-    def _refuse(self, status: int) -> None:
-        self.transport.write(encode_head(status, (("content-length", "0"), ("connection", "close"))))
-        self.transport.close()
+
+def _refusal(status: int) -> bytes:
+    return encode_head(status, (("content-length", "0"), ("connection", "close")))
 
 
 class HttpServer:
@@ -164,9 +184,12 @@ class HttpServer:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Stop listening and abort every connection."""
+        """Stop listening and abort every connection; ends when all are gone."""
         if self._server is not None:
             self._server.close()
-            for connection in list(self._connections):
-                connection.transport.abort()
+            await asyncio.sleep(0)  # a connection that was just accepted becomes known in the loop's next round
+            while self._connections:
+                for connection in list(self._connections):
+                    connection.transport.abort()
+                await asyncio.sleep(0)
             await self._server.wait_closed()

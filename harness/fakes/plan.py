@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.exchange import Chunk, Headers
-from harness.fakes.http import Wire, encode_chunk, encode_head
+from harness.fakes.http import BODILESS, Wire, encode_chunk, encode_head
 from harness.journal import Recording
 
 Ending = Literal["complete", "cut", "reset", "hang"]
@@ -19,7 +19,8 @@ Ending = Literal["complete", "cut", "reset", "hang"]
 class Plan:
     """An answer: its head, the pieces of its body with the seconds after which each is due, and its ending.
 
-    A plan with `status` None says nothing at all before its ending. A `stream` is sent in chunked framing.
+    A plan with `status` None says nothing at all before its ending. A `stream` is sent in chunked framing. The body
+    is left out where HTTP has none: status 204 and 304, and the answer to HEAD.
     """
 
     status: int | None
@@ -37,6 +38,8 @@ class _Player:
         self._plan, self._wire, self._recording, self._finished = plan, wire, recording, finished
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
+        self._bodiless = plan.status in BODILESS or recording.snapshot().request.method == "HEAD"
+        self._pieces = () if self._bodiless else plan.pieces
         self._next = 0
         self._timer: asyncio.TimerHandle | None = None
         wire.gone = self._gone
@@ -50,13 +53,13 @@ class _Player:
         headers = self._plan.headers
         if self._plan.stream:
             headers += (("transfer-encoding", "chunked"),)
-        else:
+        elif self._plan.status not in BODILESS:
             headers += (("content-length", str(sum(len(piece.data) for piece in self._plan.pieces))),)
         self._recording.head(self._plan.status, headers)
         return encode_head(self._plan.status, headers)
 
     def _step(self, data: bytes = b"") -> None:
-        pieces, age = self._plan.pieces, self._loop.time() - self._began
+        pieces, age = self._pieces, self._loop.time() - self._began
         while self._next < len(pieces) and pieces[self._next].at <= age:
             piece = pieces[self._next].data
             self._recording.data(piece)
@@ -70,7 +73,7 @@ class _Player:
 
     def _end(self, data: bytes) -> None:
         ending = self._plan.ending
-        if ending == "complete" and self._plan.stream:
+        if ending == "complete" and self._plan.stream and not self._bodiless:
             data += encode_chunk(b"")
         self._write(data)
         if ending == "hang":

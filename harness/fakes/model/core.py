@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.exchange import Chunk, Headers, Request
 from harness.fakes.model.script import Answer, messages_of
-from harness.fakes.plan import Plan
+from harness.fakes.plan import Ending, Plan
 from harness.sse import encode
 
 _JSON: Headers = (("content-type", "application/json"),)
 _SSE: Headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
 _CREATED = 1_700_000_000
 _COMPLETION_ID = "chatcmpl-turnproof"
+_ENDINGS: dict[str, Ending] = {"hang_after_text": "hang", "cut": "cut", "reset": "reset"}
 
 
 def error_plan(
     status: int, message: str, type_: str, code: str | None, headers: Headers = (), fault: str | None = None
 ) -> Plan:
     """A refusal in OpenAI's error envelope."""
-    body = {"error": {"message": message, "type": type_, "param": None, "code": code}}
-    return Plan(status, _JSON + headers, (Chunk(0.0, json.dumps(body).encode()),), fault=fault)
+    body = json.dumps(_error(message, type_, code)).encode()
+    return Plan(status, _JSON + headers, (Chunk(0.0, body),), fault=fault)
 
 
 def respond(request: Request, models: frozenset[str], choose: Callable[[Any], Answer]) -> Plan:
@@ -35,8 +36,9 @@ def respond(request: Request, models: frozenset[str], choose: Callable[[Any], An
     body = request.json()
     if not isinstance(body, dict) or not messages_of(body):
         return error_plan(400, "the body must be an object with messages", "invalid_request_error", None)
-    if body.get("model") not in models:
-        message = f"the model {body.get('model')!r} does not exist"
+    model = body.get("model")
+    if not isinstance(model, str) or model not in models:
+        message = f"the model {model!r} does not exist"
         return error_plan(404, message, "invalid_request_error", "model_not_found")
     return completion_plan(body, choose(body))
 
@@ -51,7 +53,18 @@ def completion_plan(body: dict[str, Any], answer: Answer) -> Plan:
         return error_plan(answer.status, answer.message, kind, None, answer.headers, fault)
     if body.get("stream") is True:
         return _stream_plan(body, answer)
-    return _json_plan(_completion(body, answer))
+    return _whole_plan(body, answer)
+
+
+def _whole_plan(body: dict[str, Any], answer: Answer) -> Plan:
+    plan = _json_plan(_completion(body, answer))
+    if answer.fault in (None, "no_done"):
+        return plan
+    if answer.fault == "error_chunk":
+        return error_plan(500, answer.message, "server_error", None, fault=answer.fault)
+    data = plan.pieces[0].data
+    half = (Chunk(0.0, data[: len(data) // 2]),)
+    return replace(plan, pieces=half, stream=True, ending=_ENDINGS.get(answer.fault, "complete"), fault=answer.fault)
 
 
 @dataclass(frozen=True)
@@ -88,18 +101,17 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
     frame = _Frame(str(body["model"]))
     timed = [Chunk(index * answer.pause, data) for index, data in enumerate(_content(frame, answer))]
     end = timed[-1].at
-    if answer.fault == "hang_after_text":
-        return Plan(200, _SSE, tuple(timed), stream=True, ending="hang", fault=answer.fault)
-    if answer.fault in ("cut", "reset"):
-        return Plan(200, _SSE, tuple(timed), stream=True, ending=answer.fault, fault=answer.fault)
+    if answer.fault in _ENDINGS:
+        return Plan(200, _SSE, tuple(timed), stream=True, ending=_ENDINGS[answer.fault], fault=answer.fault)
     if answer.fault == "bad_chunk":
         timed.append(Chunk(end, b'data: {"choices": [\n\n'))
     elif answer.fault == "error_chunk":
-        timed.append(Chunk(end, encode({"error": {"message": answer.message, "type": "server_error"}})))
+        timed.append(Chunk(end, encode(_error(answer.message, "server_error", None))))
     else:
         if answer.finish is not None:
             timed.append(Chunk(end, frame.event({}, answer.finish)))
-        if (body.get("stream_options") or {}).get("include_usage"):
+        options = body.get("stream_options")
+        if isinstance(options, dict) and options.get("include_usage"):
             timed.append(Chunk(end, frame.usage(_usage(body, answer))))
     if answer.fault != "no_done":
         timed.append(Chunk(end, b"data: [DONE]\n\n"))
@@ -140,6 +152,10 @@ def _usage(body: dict[str, Any], answer: Answer) -> dict[str, int]:
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
     }
+
+
+def _error(message: str, type_: str, code: str | None) -> dict[str, Any]:
+    return {"error": {"message": message, "type": type_, "param": None, "code": code}}
 
 
 def _model(name: str) -> dict[str, Any]:

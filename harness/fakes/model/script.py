@@ -12,6 +12,7 @@ Fault = Literal["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_c
 
 `hang`: accept and say nothing; `hang_after_text`: stop in the middle; `cut`, `reset`: end the connection after the
 text; `bad_chunk`: an event that is not JSON; `error_chunk`: an error object after the text; `no_done`: no terminator.
+An answer that is not streamed breaks off, or stops, in the middle of its JSON; `error_chunk` makes it a 500.
 """
 
 CallKind = Literal["turn", "title", "summary"]
@@ -98,30 +99,29 @@ class Script:
     """The rules in force. `choose` is called on the event loop's thread, `replace` on the check's: a swap, no lock."""
 
     def __init__(self) -> None:
-        self._rules: tuple[Rule, ...] = ()
-        self._served: Counter[Rule] = Counter()
+        self._state: tuple[tuple[Rule, ...], Counter[Rule]] = (), Counter()
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Put these rules in force, with nothing served yet."""
-        self._served = Counter()
-        self._rules = tuple(rules)
+        self._state = tuple(rules), Counter()
 
     def choose(self, body: Any) -> Answer:
         """The answer to a chat completions request; a prompt that no rule knows gets a plain `ok`."""
         kind = call_kind(body)
         if kind == "title":
             return TITLE
-        rule = self._match(body)
+        rules, served = self._state
+        rule = _match(rules, body)
         if rule is None:
             return Answer()
         if kind == "summary":
             return rule.summary
-        served = self._served[rule]
-        self._served[rule] += 1
-        return rule.steps[min(served, len(rule.steps) - 1)]
+        served[rule] += 1
+        return rule.steps[min(served[rule], len(rule.steps)) - 1]
 
-    def _match(self, body: Any) -> Rule | None:
-        prompt = "\n".join(text for _, text in messages_of(body))
-        named = (rule for rule in self._rules if rule.nonce is not None and rule.nonce in prompt)
-        default = next((rule for rule in self._rules if rule.nonce is None), None)
-        return next(named, default)
+
+def _match(rules: tuple[Rule, ...], body: Any) -> Rule | None:
+    prompt = "\n".join(text for _, text in messages_of(body))
+    named = (rule for rule in rules if rule.nonce is not None and rule.nonce in prompt)
+    default = next((rule for rule in rules if rule.nonce is None), None)
+    return next(named, default)

@@ -1,0 +1,193 @@
+"""The named actors through which, and only through which, a check touches the world.
+
+Every call that reaches out carries a label that is unique for its actor in its check (see `harness.world`). In a
+replay the live parts are absent (`running` is None) and nothing here touches them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from harness.check import NotMeasured
+from harness.errors import HarnessError
+from harness.exchange import Exchange, Hop, Request, request_to_json
+from harness.fakes.model.script import SUMMARY, Answer, Rule
+from harness.tap_script import Inject, Reply
+from harness.world import World, apply_view, derive_nonce, view
+
+SETTLE = 0.15
+"""Seconds without a new exchange on a hop after which a reading of the journal counts as complete."""
+
+
+class Pending(Protocol):
+    """A request under way in a live run."""
+
+    def result(self) -> int:
+        """Wait for its end; the exchange's number."""
+
+    def leave(self) -> None:
+        """Close the connection now."""
+
+
+class Running(Protocol):
+    """The live parts that actors use; `harness.launch` makes it."""
+
+    def begin(self, request: Request, label: str) -> Pending:
+        """Send a request to the target in the background."""
+
+    def seen(self, hop: Hop) -> tuple[Exchange, ...]:
+        """What a hop has carried in this check."""
+
+    def wait(self, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float) -> bool:
+        """Wait until the exchanges on a hop are as wanted."""
+
+    def observes(self, hop: Hop) -> bool:
+        """Whether a hop can be seen, that is, a stand-in or a tap of ours is there."""
+
+    def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
+        """What the model server says from now on."""
+
+    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+        """What the tap in front of opencode does from now on."""
+
+
+def _live(running: Running | None) -> Running:
+    if running is None:
+        raise HarnessError("a replayed check reached for the live target")
+    return running
+
+
+class Call:
+    """A request that was begun; its answer is had by `result`."""
+
+    def __init__(self, world: World, label: str, asked: Any, pending: Pending | None) -> None:
+        self._world, self._label, self._asked, self._pending = world, label, asked, pending
+
+    def result(self) -> Exchange:
+        """The exchange, once it is over."""
+        seen = self._world.act("client", self._label, self._asked, self._finish)
+        return self._world.exchange(seen["exchange"])
+
+    def leave(self) -> Exchange:
+        """Close the connection before the answer is whole; the exchange as far as it came."""
+        if self._pending is not None:
+            self._pending.leave()
+        return self.result()
+
+    def _finish(self) -> dict[str, int]:
+        if self._pending is None:
+            raise HarnessError("a replayed check reached for the live target")
+        return {"exchange": self._pending.result()}
+
+
+class Client:
+    """Sends requests to the target."""
+
+    def __init__(self, world: World, running: Running | None, keys: Mapping[str, str]) -> None:
+        self._world, self._running, self._keys = world, running, keys
+
+    def begin(self, label: str, request: Request, key: str | None = None) -> Call:
+        """Send `request` with the target's key of that name in the background."""
+        if key is not None:
+            authorization = ("authorization", f"Bearer {self._keys[key]}")
+            request = Request(request.method, request.target, (*request.headers, authorization), request.body)
+        pending = self._running.begin(request, label) if self._running else None
+        return Call(self._world, label, request_to_json(request), pending)
+
+    def send(self, label: str, request: Request, key: str | None = None) -> Exchange:
+        """Send `request` and wait for the end of its answer."""
+        return self.begin(label, request, key).result()
+
+
+class Script:
+    """Says what the stand-ins will answer. Raises NotMeasured where no stand-in is behind the target."""
+
+    def __init__(self, world: World, running: Running | None) -> None:
+        self._world, self._running = world, running
+        self._model: tuple[Rule, ...] = ()
+        self._tap: tuple[Reply | Inject, ...] = ()
+
+    def answer(self, label: str, *steps: Answer, nonce: str | None = None, summary: Answer = SUMMARY) -> None:
+        """The model's answers, step by step, to prompts that hold `nonce` (to any prompt when None)."""
+        self._model += (Rule(nonce, steps, summary),)
+        asked = self._model[-1].to_json()
+        self._put(label, asked, "model", lambda: _live(self._running).use_model_rules(self._model))
+
+    def tamper(self, label: str, *rules: Reply | Inject) -> None:
+        """What the tap in front of opencode does."""
+        self._tap += rules
+        asked = [rule.to_json() for rule in rules]
+        self._put(label, asked, "opencode", lambda: _live(self._running).use_tap_rules(self._tap))
+
+    def _put(self, label: str, asked: Any, hop: Hop, put: Callable[[], None]) -> None:
+        def perform() -> dict[str, bool]:
+            present = _live(self._running).observes(hop)
+            if present:
+                put()
+            return {"present": present}
+
+        if not self._world.act("script", label, asked, perform)["present"]:
+            raise NotMeasured(f"no stand-in of ours is behind the target on the {hop} hop")
+
+
+class JournalReader:
+    """Reads what the hops behind the target carried in this check. Raises NotMeasured for a hop nobody watches."""
+
+    def __init__(self, world: World, running: Running | None) -> None:
+        self._world, self._running = world, running
+
+    def read(self, label: str, hop: Hop) -> tuple[Exchange, ...]:
+        """The hop's exchanges, after no new one has come for a moment."""
+        return self._look(label, hop, f"read {hop}", lambda: self._settle(hop))
+
+    def wait(
+        self, label: str, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float
+    ) -> tuple[Exchange, ...]:
+        """The hop's exchanges as soon as `until` holds of them, or as they are after `within` seconds."""
+        return self._look(label, hop, f"wait {hop}", lambda: _live(self._running).wait(hop, until, within))
+
+    def _settle(self, hop: Hop) -> None:
+        running = _live(self._running)
+        while running.wait(hop, _longer_than(len(running.seen(hop))), SETTLE):
+            pass
+
+    def _look(self, label: str, hop: Hop, asked: str, until: Callable[[], object]) -> tuple[Exchange, ...]:
+        def perform() -> list[list[Any]] | None:
+            running = _live(self._running)
+            if not running.observes(hop):
+                return None
+            until()
+            return [view(exchange) for exchange in running.seen(hop)]
+
+        seen = self._world.act("journal", label, asked, perform)
+        if seen is None:
+            raise NotMeasured(f"nobody watches the {hop} hop behind the target")
+        return tuple(apply_view(self._world.exchange(entry[0]), entry) for entry in seen)
+
+
+def _longer_than(count: int) -> Callable[[tuple[Exchange, ...]], bool]:
+    return lambda seen: len(seen) > count
+
+
+class Clock:
+    """Lets time pass."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def sleep(self, label: str, seconds: float) -> None:
+        """Wait so many seconds; a replay does not wait."""
+        self._world.act("clock", label, seconds, lambda: time.sleep(seconds))
+
+
+class Nonces:
+    """Makes the random words that are planted at one end of the chain and looked for at the other."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self, label: str) -> str:
+        """The word for `label`, the same whenever the run is replayed."""
+        return derive_nonce(self._world.seed, self._world.check, label)

@@ -1,0 +1,99 @@
+"""Is the target sane, before any verdict: one nonce planted at each end must come out at the other."""
+
+from __future__ import annotations
+
+import json
+
+from harness.errors import TargetNotReady
+from harness.exchange import Exchange, Request
+from harness.fakes.model.script import Answer, Rule, messages_of
+from harness.launch import Launch, Say
+from harness.target import Agent, Facts
+from harness.world import derive_nonce
+
+_CHECK = "doctor"
+
+
+def round_trip(launch: Launch, seed: str, say: Say) -> None:
+    """Send one prompt all the way round and look for it in every journal.
+
+    Raises TargetNotReady naming the step that failed. For a target with nothing of ours behind it, it proves only
+    that the key works, and says so.
+    """
+    facts, live = launch.target.facts, launch.live
+    key = next(key for key in facts.keys if key.state == "valid")
+    agent = _agent_with_model(facts, key.agents)
+    asked, answered = (derive_nonce(seed, _CHECK, label) for label in ("asked", "answered"))
+    if not live.observes("opencode"):
+        _key_works(launch, key.name)
+        say("a key works", f"{key.name}; nothing of ours is behind this target, so no round trip can be proved")
+        return
+    live.use_model_rules((Rule(asked, (Answer(text=answered),)),))
+    body = {"model": agent.id, "messages": [{"role": "user", "content": asked}]}
+    reply = _send(launch, key.name, Request("POST", "/v1/chat/completions", _JSON, json.dumps(body).encode()))
+    models, prompts = live.seen("model"), live.seen("opencode")
+    live.close_window()
+    if reply.status in (401, 403):
+        raise TargetNotReady(
+            "a key works", f"key {key.name} was refused: {_shown(reply)}", "check [[keys]]", launch.log()
+        )
+    say("a key works", key.name)
+    if reply.status != 200 or answered not in reply.text:
+        raise _lost(launch, reply, prompts, models, asked)
+    say("a nonce made it all the way round", f"client, target, opencode, model server, in {reply.duration or 0:.1f} s")
+    if not any(_holds(call, asked) for call in models) or not any(asked in _sent(p) for p in prompts):
+        message = "the target answered, but the prompt passed none of our journals"
+        raise TargetNotReady("the journals saw it", message, "let it use {opencode_url}", launch.log())
+    say("the journals saw it", f"{len(prompts)} requests to opencode, {len(models)} to the model server")
+
+
+_JSON = (("content-type", "application/json"),)
+
+
+def _agent_with_model(facts: Facts, ids: tuple[str, ...]) -> Agent:
+    """The first agent of a key that has a model, or whose model the target does not tell."""
+    for agent in facts.agents:
+        if agent.id in ids and not agent.no_model:
+            return agent
+    raise TargetNotReady("a key works", "no valid key has an agent with a model", "add one to [[keys]] agents")
+
+
+def _send(launch: Launch, key: str, request: Request) -> Exchange:
+    headers = (*request.headers, ("authorization", f"Bearer {launch.live.keys[key]}"))
+    pending = launch.live.begin(Request(request.method, request.target, headers, request.body), "doctor")
+    return launch.live.find(pending.result())
+
+
+def _key_works(launch: Launch, key: str) -> None:
+    reply = _send(launch, key, Request("GET", "/v1/models"))
+    launch.live.close_window()
+    if reply.status != 200 or not isinstance(reply.json(), dict):
+        raise TargetNotReady("a key works", f"GET /v1/models answered {_shown(reply)}", "check [[keys]]", launch.log())
+
+
+def _lost(
+    launch: Launch, reply: Exchange, prompts: tuple[Exchange, ...], models: tuple[Exchange, ...], asked: str
+) -> TargetNotReady:
+    """The failure that tells how far the nonce came."""
+    if not prompts:
+        where = "it never reached opencode"
+    elif not any(asked in _sent(prompt) for prompt in prompts):
+        where = "the target spoke to opencode but did not pass the prompt on"
+    elif not any(_holds(call, asked) for call in models):
+        where = "opencode was prompted but did not call the model server"
+    else:
+        where = "it reached the model server, and its answer did not come back"
+    message = f"{where}; the target answered {_shown(reply)}"
+    return TargetNotReady("a nonce makes it all the way round", message, "see the target's output", launch.log())
+
+
+def _sent(exchange: Exchange) -> str:
+    return exchange.request.body.decode("utf-8", "replace")
+
+
+def _holds(call: Exchange, nonce: str) -> bool:
+    return any(nonce in text for _, text in messages_of(call.request.json()))
+
+
+def _shown(reply: Exchange) -> str:
+    return f"{reply.status}: {reply.text[:300]}" if reply.status else f"nothing ({reply.error})"

@@ -1,0 +1,104 @@
+"""How a target's keys are had: from the environment, from a command, or minted by a request to the target."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from harness.errors import TargetNotReady, UsageError
+from harness.supervised import StartFailed, Supervised
+from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Request, Target
+from harness.template import expand, expand_json
+
+_SECONDS = 30.0
+_STEP = "the keys are had"
+
+
+def obtain(target: Target, values: Mapping[str, str]) -> dict[str, str]:
+    """Every key of `target` by its name; `values` fill the placeholders.
+
+    An expired or revoked key whose environment variable is not set is left out: what needs it is not measured.
+    Raises UsageError when a valid key's variable is missing, TargetNotReady when a key cannot be minted.
+    """
+    keys: dict[str, str] = {}
+    for key in target.keys:
+        secret = _obtain(target, key, values)
+        if secret is not None:
+            keys[key.name] = secret
+    return keys
+
+
+def _obtain(target: Target, key: Key, values: Mapping[str, str]) -> str | None:
+    where = f"key {key.name}"
+    if isinstance(key.source, FromEnvironment):
+        secret = os.environ.get(key.source.variable)
+        if not secret and key.state == "valid":
+            variable = key.source.variable
+            raise UsageError(
+                f"{where}: the environment variable {variable} is not set, or is empty", f"Set {variable}."
+            )
+        return secret or None
+    if isinstance(key.source, FromCommand):
+        return _run(target, key.source, values, where)
+    return _mint(key, key.source, values, where)
+
+
+def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: str) -> str:
+    command = [expand(part, values, os.environ, f"{where}: command") for part in source.command]
+    with tempfile.TemporaryDirectory() as folder:
+        printed = Path(folder, "stdout")
+        try:
+            process = Supervised.start(command, env=os.environ, cwd=target.folder, name=where, stdout=printed)
+        except StartFailed as error:
+            raise TargetNotReady(_STEP, f"{where}: its command cannot be run: {error.reason}") from error
+        with process:
+            status = process.wait(_SECONDS)
+        secret = printed.read_text(encoding="utf-8", errors="replace").strip()
+    if status != 0:
+        end = f"ended with status {status}" if status is not None else f"did not end within {_SECONDS:g} s"
+        raise TargetNotReady(_STEP, f"{where}: its command {end}", log=process.output.text())
+    if not secret:
+        raise TargetNotReady(_STEP, f"{where}: its command printed nothing", "print the key on standard output")
+    return secret
+
+
+def _mint(key: Key, source: FromRequest, values: Mapping[str, str], where: str) -> str:
+    with httpx.Client(trust_env=False, timeout=_SECONDS) as http:
+        answer = _send(http, source.request, values, f"{where}: mint")
+        secret = str(_point(answer, source.pointer, f"{where}: pointer"))
+        if key.revoke is not None:
+            known = {**values, "key": secret}
+            if source.id_pointer is not None:
+                known["key_id"] = str(_point(answer, source.id_pointer, f"{where}: id_pointer"))
+            _send(http, key.revoke, known, f"{where}: revoke")
+    return secret
+
+
+def _send(http: httpx.Client, request: Request, values: Mapping[str, str], where: str) -> Any:
+    url = values["url"] + expand(request.path, values, os.environ, where)
+    headers = {name: expand(value, values, os.environ, where) for name, value in request.headers.items()}
+    body = expand_json(request.body, values, os.environ, where)
+    try:
+        response = http.request(request.method, url, headers=headers, json=body)
+        response.raise_for_status()
+        return response.json() if response.content else None
+    except httpx.HTTPStatusError as error:
+        raise TargetNotReady(_STEP, f"{where}: the target answered {error.response.status_code}") from error
+    except (httpx.HTTPError, ValueError) as error:
+        raise TargetNotReady(_STEP, f"{where}: {error}") from error
+
+
+def _point(value: Any, pointer: str, where: str) -> Any:
+    """The part of `value` at a JSON pointer (RFC 6901)."""
+    try:
+        for token in pointer.split("/")[1:]:
+            name = token.replace("~1", "/").replace("~0", "~")
+            value = value[int(name)] if isinstance(value, list) else value[name]
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise TargetNotReady(_STEP, f"{where}: the answer has nothing at {pointer}") from error
+    return value

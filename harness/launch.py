@@ -1,0 +1,168 @@
+"""From a described target to a running one, with what stands behind it.
+
+`launched` takes the steps that the doctor reports: the parts behind come up, the target starts, it is ready, its
+keys are had. Whatever it started is ended when its context ends, on every path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from harness import keys, stack
+from harness.engine import Engine
+from harness.errors import TargetNotReady
+from harness.journal import Journal
+from harness.listener import free_port
+from harness.live import LiveTarget
+from harness.opencode import USERNAME
+from harness.readiness import await_ready
+from harness.redaction import Redactor
+from harness.supervised import StartFailed, Supervised
+from harness.target import Agent, Start, Target, mentions
+from harness.template import expand
+
+Say = Callable[[str, str], None]
+"""Told each step that succeeded, with a detail."""
+
+_GIVEN = ("opencode_url", "model_url")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A running target. `process` is None for a target given by URL; `target` has its discovered agents filled in."""
+
+    target: Target
+    live: LiveTarget
+    process: Supervised | None
+    redactor: Redactor
+
+    def log(self) -> str:
+        """What the target has written so far, without secrets; empty when it is not ours."""
+        return self.redactor.redact(self.process.output.text()) if self.process else ""
+
+
+def needs_stack(target: Target) -> bool:
+    """Whether the target is told where to find a part of ours, so that one has to be there."""
+    return any(mentions(target, name) for name in _GIVEN)
+
+
+def models_of(target: Target) -> list[tuple[str, str]]:
+    """Every (provider, model) that the target's agents are configured with, each once."""
+    pairs = ((agent.provider, agent.model) for agent in target.agents)
+    return list(dict.fromkeys((p, m) for p, m in pairs if p is not None and m is not None))
+
+
+@contextlib.contextmanager
+def launched(target: Target, binary: Path | None, say: Say = lambda _step, _detail: None) -> Iterator[Launch]:
+    """The target, up and with its keys, for as long as the context lasts.
+
+    `binary` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady naming the
+    step that failed, and UsageError when an environment variable is missing.
+    """
+    with contextlib.ExitStack() as ends:
+        work = Path(tempfile.mkdtemp(prefix="turnproof-"))
+        ends.callback(shutil.rmtree, work, ignore_errors=True)
+        engine = ends.enter_context(Engine())
+        journal = Journal()
+        behind = None
+        if binary is not None and needs_stack(target):
+            behind = ends.enter_context(stack.running(engine, journal, binary, models_of(target), work))
+            say("the parts behind it are up", f"opencode {binary.parent.parent.name}, model server, two taps")
+        values, redactor = _values(target, work, behind)
+        process = None
+        if target.start is not None:
+            process = _start(target, target.start, values)
+            ends.enter_context(process)
+            say("it starts", f"process {process.pid}")
+        with _showing_log(process, redactor):
+            await_ready(target.ready, values["url"], process)
+            say("it is ready", values["url"])
+            secrets_ = keys.obtain(target, values)
+            for name, secret in secrets_.items():
+                redactor.add(f"key.{name}", secret)
+            target = _with_agents(target, values["url"], secrets_)
+            say("its keys are had", ", ".join(secrets_))
+        live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)
+        ends.enter_context(live)
+        yield Launch(target, live, process, redactor)
+
+
+def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dict[str, str], Redactor]:
+    port, owner = free_port(), secrets.token_urlsafe(24)
+    redactor = Redactor({"owner": owner})
+    folder = work / "target"
+    folder.mkdir()
+    values = {
+        "python": sys.executable,
+        "port": str(port),
+        "url": target.url or f"http://127.0.0.1:{port}",
+        "work": str(folder),
+        "owner_secret": owner,
+    }
+    if behind is not None:
+        redactor.add("opencode", behind.password, USERNAME)
+        values |= {
+            "opencode_url": behind.opencode_url,
+            "opencode_password": behind.password,
+            "model_url": behind.model_url,
+        }
+    return values, redactor
+
+
+def _start(target: Target, start: Start, values: Mapping[str, str]) -> Supervised:
+    command = [expand(part, values, os.environ, f"start.command[{i}]") for i, part in enumerate(start.command)]
+    env = {name: expand(value, values, os.environ, f"start.env.{name}") for name, value in start.env.items()}
+    cwd = target.folder / expand(start.cwd, values, os.environ, "start.cwd")
+    pattern = re.compile(target.ready.log) if target.ready.log else None
+    try:
+        return Supervised.start(command, env={**os.environ, **env}, cwd=cwd, name=target.name, ready_line=pattern)
+    except StartFailed as error:
+        message = f"{command[0]} in {cwd}: {error.reason}"
+        raise TargetNotReady("it starts", message, "check start.command and start.cwd") from error
+
+
+@contextlib.contextmanager
+def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[None]:
+    """Give a failure the end of what the target wrote."""
+    try:
+        yield
+    except TargetNotReady as error:
+        if process is not None and not error.log:
+            error.log = redactor.redact(process.output.text())
+        raise
+
+
+def _with_agents(target: Target, url: str, secrets_: Mapping[str, str]) -> Target:
+    """The target with the agents that `/v1/models` lists, when its description names none."""
+    if target.agents:
+        return target
+    key = target.keys[0]
+    listed = _list_models(url, secrets_[key.name])
+    return replace(target, agents=tuple(Agent(id_) for id_ in listed), keys=(replace(key, agents=tuple(listed)),))
+
+
+def _list_models(url: str, secret: str) -> list[str]:
+    step = "its agents are listed"
+    try:
+        headers = {"authorization": f"Bearer {secret}"}
+        response = httpx.get(f"{url}/v1/models", headers=headers, timeout=30.0, trust_env=False)
+        body: Any = response.json()
+        ids = [str(entry["id"]) for entry in body["data"]]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        message = f"{url}/v1/models does not answer with an OpenAI list: {error!r}"
+        raise TargetNotReady(step, message, "is this the base URL of an OpenAI-compatible endpoint?") from error
+    if not ids:
+        raise TargetNotReady(step, f"{url}/v1/models lists no agent for this key", "use a key with an agent")
+    return ids

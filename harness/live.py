@@ -1,0 +1,110 @@
+"""A running target as checks reach it: the live side of `harness.actors`, cut into windows, one per check."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from types import TracebackType
+
+from harness.client import Client
+from harness.engine import Engine
+from harness.exchange import Exchange, Hop, Request
+from harness.fakes.model.script import Rule
+from harness.journal import Journal, Recording, Window
+from harness.stack import Stack
+from harness.tap_script import Inject, Reply
+
+_MARGIN = 10.0
+"""Seconds beyond its declared deadline that a target's answer is waited for, so that it is seen being late."""
+
+_CALL_SECONDS = 10.0
+
+
+class PendingRequest:
+    """A request under way on the engine."""
+
+    def __init__(self, journal: Journal, recording: Recording, future: Future[None]) -> None:
+        self._journal, self._recording, self._future = journal, recording, future
+
+    def result(self) -> int:
+        """Wait for its end; the exchange's number. Raises what broke in the client."""
+        if not self._future.cancelled():
+            with contextlib.suppress(CancelledError):
+                self._future.result()
+        self._journal.wait("client", lambda _: self._recording.snapshot().end != "open", _CALL_SECONDS)
+        return self._recording.snapshot().number
+
+    def leave(self) -> None:
+        """Close the connection now."""
+        self._future.cancel()
+
+
+class LiveTarget:
+    """The target at `url` with what stands behind it, or nothing of ours when `behind` is None."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        journal: Journal,
+        url: str,
+        keys: Mapping[str, str],
+        deadline: float,
+        behind: Stack | None,
+    ) -> None:
+        self.keys = keys
+        self._engine, self._journal, self._behind = engine, journal, behind
+        self._client = Client(url)
+        self._deadline = deadline + _MARGIN
+        self._pending: list[PendingRequest] = []
+
+    def __enter__(self) -> LiveTarget:
+        self._engine.call(self._client.start(), _CALL_SECONDS)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.call(self._client.stop(), _CALL_SECONDS)
+
+    def begin(self, request: Request, label: str) -> PendingRequest:
+        """Send a request to the target in the background."""
+        recording = self._journal.record("client", request, label)
+        future = self._engine.submit(self._client.send(request, recording, self._deadline))
+        self._pending.append(PendingRequest(self._journal, recording, future))
+        return self._pending[-1]
+
+    def seen(self, hop: Hop) -> tuple[Exchange, ...]:
+        """What a hop has carried in this window."""
+        return self._journal.seen(hop)
+
+    def find(self, number: int) -> Exchange:
+        """The exchange of that number in this window."""
+        return next(exchange for exchange in self._journal.seen() if exchange.number == number)
+
+    def wait(self, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float) -> bool:
+        """Wait until the exchanges on a hop are as wanted."""
+        return self._journal.wait(hop, until, within)
+
+    def observes(self, hop: Hop) -> bool:
+        """Whether a stand-in or a tap of ours is on a hop."""
+        return hop == "client" or self._behind is not None
+
+    def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
+        """What the model server says from now on."""
+        assert self._behind is not None
+        self._behind.model.script.replace(rules)
+
+    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+        """What the tap in front of opencode does from now on."""
+        assert self._behind is not None
+        self._behind.opencode_tap.script.replace(rules)
+
+    def close_window(self) -> Window:
+        """End a check: leave what it still asks for, bring the parts to rest, and hand over what was exchanged."""
+        for pending in self._pending:
+            pending.leave()
+        self._pending.clear()
+        if self._behind is not None:
+            self._behind.settle()
+        return self._journal.close_window()

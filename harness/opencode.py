@@ -1,0 +1,98 @@
+"""A real `opencode serve`, started with a configuration of its own and supervised."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import TargetNotReady
+from harness.listener import free_port
+from harness.supervised import StartFailed, Supervised
+
+USERNAME = "opencode"
+VERSION = "1.18.33"
+"""The version whose behaviour the suite is measured against."""
+
+_READY = re.compile(r"opencode server listening on (http://\S+)")
+_READY_SECONDS = 60.0
+_QUIET = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+    "OPENCODE_PURE": "1",
+}
+
+
+def config(model_url: str, models: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The configuration that sends every (provider, model) of `models` to the model server at `model_url` (with `/v1`).
+
+    The key is a placeholder: the stand-in takes any.
+    """
+    providers: dict[str, Any] = {}
+    for provider, model in models:
+        entry = providers.setdefault(
+            provider,
+            {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": provider,
+                "options": {"baseURL": model_url, "apiKey": "none"},
+                "models": {},
+            },
+        )
+        entry["models"][model] = {}
+    return {
+        "$schema": "https://opencode.ai/config.json",
+        "autoupdate": False,
+        "share": "disabled",
+        "enabled_providers": sorted(providers),
+        "provider": providers,
+    }
+
+
+def environment(home: Path, password: str) -> Mapping[str, str]:
+    """The environment of a server whose home is `home`: no variable of the user's but PATH reaches it."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_DATA_HOME": str(home / ".local/share"),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "XDG_STATE_HOME": str(home / ".local/state"),
+        "OPENCODE_SERVER_PASSWORD": password,
+        **_QUIET,
+    }
+
+
+def start(binary: Path, work: Path, settings: Mapping[str, Any], password: str) -> tuple[Supervised, str]:
+    """A server under `work` and its base URL, once it said that it listens; raises TargetNotReady when it does not."""
+    home, folder = work / "home", work / "project"
+    (home / ".config/opencode").mkdir(parents=True)
+    folder.mkdir()
+    (home / ".config/opencode/opencode.json").write_text(json.dumps(settings))
+    command = [str(binary), "serve", "--port", str(free_port()), "--hostname", "127.0.0.1"]
+    env = environment(home, password)
+    try:
+        process = Supervised.start(command, env=env, cwd=folder, name="opencode", ready_line=_READY)
+    except StartFailed as error:
+        message = f"{binary} cannot be run: {error.reason}"
+        raise TargetNotReady("opencode starts", message, "fetch it again: turnproof fetch opencode@VERSION") from error
+    line = process.wait_for_line(_READY, time.monotonic() + _READY_SECONDS)
+    match = _READY.search(line or "")
+    if match is None:
+        process.stop()
+        raise TargetNotReady("opencode starts", "opencode did not come up", log=process.output.text())
+    return process, match.group(1)
+
+
+def describe(binary: Path, version: str) -> dict[str, str]:
+    """The binary as a part of the chain: its name, version and SHA-256 digest."""
+    with binary.open("rb") as stream:
+        return {"name": "opencode", "version": version, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}

@@ -1,0 +1,56 @@
+"""When a target counts as up: an answer, or a line of its output, of the process that we started."""
+
+from __future__ import annotations
+
+import re
+import time
+from urllib.parse import urlsplit
+
+import httpx
+
+from harness.errors import TargetNotReady
+from harness.listener import listens
+from harness.supervised import Supervised
+from harness.target import Ready
+
+_POLL_SECONDS = 0.05
+_STEP = "it is ready"
+
+
+def await_ready(ready: Ready, url: str, process: Supervised | None) -> None:
+    """Return once the target at `url` is up as `ready` describes it, and the answer is that of `process`.
+
+    Raises TargetNotReady when that takes too long, when the process ends, or when a stranger's process answers.
+    """
+    deadline = time.monotonic() + ready.within
+    if ready.log is not None and process is not None:
+        line = process.wait_for_line(re.compile(ready.log), deadline)
+        if line is None:
+            raise _not_ready(process, f"no line of its output matched {ready.log!r} within {ready.within:g} s")
+    if ready.path is None:
+        return
+    while True:
+        came = _probe(url + ready.path, deadline)
+        if isinstance(came, int) and (came == ready.status if ready.status else came < 500):
+            break
+        if time.monotonic() > deadline or (process is not None and process.poll() is not None):
+            raise _not_ready(process, f"{url}{ready.path}: {came} within {ready.within:g} s")
+        time.sleep(_POLL_SECONDS)
+    if process is not None and listens(process.descendants(), urlsplit(url).port or 0) is False:
+        hint = "end the process that has the port, or let the target use {port}"
+        raise TargetNotReady(_STEP, f"the answer at {url} comes from a process that is not the target's", hint)
+
+
+def _probe(url: str, deadline: float) -> int | str:
+    """The status that `url` answers with, or what went wrong."""
+    remaining = max(0.1, deadline - time.monotonic())
+    try:
+        return httpx.get(url, timeout=remaining, trust_env=False).status_code
+    except httpx.HTTPError as error:
+        return str(error) or type(error).__name__
+
+
+def _not_ready(process: Supervised | None, message: str) -> TargetNotReady:
+    if process is not None and (status := process.poll()) is not None:
+        return TargetNotReady(_STEP, f"it ended with status {status} before it was ready", "see its output")
+    return TargetNotReady(_STEP, message, "check url, [ready] and the target's output")

@@ -1,0 +1,58 @@
+"""What there is to say about a check that did not pass, in the words that all reports share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.exchange import Exchange
+from harness.reporting.visible import shortened, visible
+from harness.verdict import Checked, Summary
+
+_FIELD_CHARACTERS = 2000
+
+
+@dataclass(frozen=True)
+class Account:
+    """Why a check did not pass: lines of name and text, safe to show, and the exchange that shows it."""
+
+    lines: tuple[tuple[str, str], ...]
+    exchange: Exchange | None
+
+
+def failures(summary: Summary) -> tuple[Checked, ...]:
+    """The checks that failed, are inconclusive or broke, whether they decide or not, in the order of the plan."""
+    return tuple(checked for checked in summary.checks if checked.status in ("error", "fail", "inconclusive"))
+
+
+def unmeasured(summary: Summary) -> tuple[Checked, ...]:
+    """The checks that were not measured, in the order of the plan."""
+    return tuple(checked for checked in summary.checks if checked.status == "not-measured")
+
+
+def ids(checked: Checked) -> str:
+    """The ids of the requirements that the check claims."""
+    return ", ".join(requirement.id for requirement in checked.requirements)
+
+
+def levels(checked: Checked) -> str:
+    """The levels of these requirements, each once."""
+    return ", ".join(dict.fromkeys(requirement.level for requirement in checked.requirements))
+
+
+def reason(checked: Checked) -> str:
+    """Why the check has no finding, in one text; says so when nothing was recorded."""
+    return _safe((checked.result and checked.result.reason) or "no reason was recorded")
+
+
+def account(checked: Checked, summary: Summary) -> Account:
+    """What was expected, what came and how to mend it; or the reason, when the check has no finding."""
+    finding = checked.result.finding if checked.result else None
+    if finding is None:
+        return Account((("reason", reason(checked)),), None)
+    texts = (("expected", finding.expected), ("came", finding.came), ("mend", finding.mend))
+    exchange = None if finding.exchange is None else summary.results.exchanges.get(finding.exchange)
+    return Account(tuple((name, _safe(text)) for name, text in texts), exchange)
+
+
+def _safe(text: str) -> str:
+    return shortened(visible(text), _FIELD_CHARACTERS)

@@ -1,0 +1,98 @@
+"""The run in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.reporting.visible import one_line, shortened
+from harness.requirements import Level
+from harness.verdict import (
+    DOES_NOT_CONFORM,
+    HARNESS_ERROR,
+    NOT_READY,
+    NOTHING_MEASURED,
+    STATUSES,
+    UNFINISHED,
+    Row,
+    Status,
+    Summary,
+)
+
+_DECIDING_LEVELS: tuple[Level, ...] = ("MUST", "SHOULD")
+_ERROR_CHARACTERS = 200
+_WORDS: dict[Status, str] = {
+    "error": "broken by the harness",
+    "not-run": "without a check that ran",
+    "pass": "measured in part only",
+    "not-measured": "not measured",
+}
+
+
+def headline(summary: Summary) -> str:
+    """One line such as `does not conform: 2 of 8 MUSTs fail (8 of 8 measured)`; safe to show anywhere."""
+    checks = len(summary.checks)
+    tally = _tallies(summary)
+    if summary.exit_code == UNFINISHED:
+        return f"unfinished: {summary.made} of {checks} checks were made{_in_brackets(tally)}"
+    if summary.exit_code == HARNESS_ERROR:
+        return f"harness error: {_error(summary) or _broke(summary)}"
+    if summary.exit_code == NOT_READY:
+        return f"target not ready: {_error(summary) or 'no reason was recorded'}"
+    if summary.exit_code == NOTHING_MEASURED:
+        return f"nothing conforms: none of {checks} checks passed{_in_brackets(tally)}"
+    if summary.exit_code == DOES_NOT_CONFORM:
+        return f"does not conform: {tally} ({_measured(summary)})"
+    return f"conforms: {_passed(summary)} ({_measured(summary)})"
+
+
+def _tallies(summary: Summary) -> str:
+    tallies = (_tally(summary, level) for level in _DECIDING_LEVELS)
+    return "; ".join(tally for tally in tallies if tally)
+
+
+def _tally(summary: Summary, level: Level) -> str:
+    rows = summary.applicable(level)
+    counts = Counter(row.verdict for row in rows if summary.row_decides(row))
+    said = [(counts[status], status) for status in STATUSES if counts[status]]
+    clauses = [f"{count} {_say(count, status)}" for count, status in said]
+    if clauses:
+        count, status = said[0]
+        clauses[0] = f"{count} of {_musts(rows, level)} {_say(count, status)}"
+    return ", ".join(clauses)
+
+
+def _musts(rows: tuple[Row, ...], level: Level) -> str:
+    return f"{len(rows)} {level}{'' if len(rows) == 1 else 's'}"
+
+
+def _say(count: int, status: Status) -> str:
+    if status == "fail":
+        return "fails" if count == 1 else "fail"
+    return f"{'is' if count == 1 else 'are'} {_WORDS.get(status, status)}"
+
+
+def _passed(summary: Summary) -> str:
+    musts = summary.musts
+    if musts.passed < musts.applicable or musts.applicable == 0:
+        return "no MUST fails"
+    return "the only MUST passes" if musts.passed == 1 else f"all {musts.passed} MUSTs pass"
+
+
+def _measured(summary: Summary) -> str:
+    musts = summary.musts
+    in_part = f", {musts.in_part} in part" if musts.in_part else ""
+    return f"{musts.measured} of {musts.applicable} measured{in_part}"
+
+
+def _error(summary: Summary) -> str:
+    footer = summary.results.footer
+    return shortened(one_line(" ".join((footer.error if footer and footer.error else "").split())), _ERROR_CHARACTERS)
+
+
+def _broke(summary: Summary) -> str:
+    count = sum(checked.status == "error" for checked in summary.checks)
+    return f"{count} of {len(summary.checks)} checks broke in turnproof itself"
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""

@@ -1,0 +1,101 @@
+"""The terminal's view: a table of requirements, every failure with the exchange that shows it, and the headline."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.reporting.findings import account, failures, ids, levels, reason, unmeasured
+from harness.reporting.headline import headline
+from harness.reporting.transcript import transcript
+from harness.reporting.visible import one_line
+from harness.verdict import CONFORMS, Checked, Row, Status, Summary
+
+_BODY_CHARACTERS = 800
+_STYLES: dict[Status, str] = {
+    "error": "bold magenta",
+    "fail": "bold red",
+    "inconclusive": "yellow",
+    "not-run": "yellow",
+    "pass": "green",
+    "not-measured": "yellow",
+    "not-applicable": "dim",
+}
+
+
+def render(summary: Summary, console: Console) -> None:
+    """Print the summary; nothing that the target sent is read as markup or reaches the terminal as a control."""
+    view = _View(summary, console.encoding)
+    console.print(view.table())
+    for checked in failures(summary):
+        console.print(view.failure(checked))
+    for checked in unmeasured(summary):
+        console.print(view.text(f"not measured: {ids(checked)} {checked.title}: {reason(checked)}", "yellow"))
+    if summary.results.strays:
+        numbers = ", ".join(f"#{number}" for number in summary.results.strays)
+        console.print(view.text(f"exchanges outside the check they belong to: {numbers}", "yellow"))
+    console.print()
+    console.print(view.text(headline(summary), "bold green" if summary.exit_code == CONFORMS else "bold red"))
+
+
+class _View:
+    """The parts of the view; characters that the terminal's encoding lacks are written out."""
+
+    def __init__(self, summary: Summary, encoding: str) -> None:
+        self._summary = summary
+        self._encoding = encoding
+
+    def table(self) -> Table:
+        """The requirements, a section for each group."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        table.add_column("requirement", no_wrap=True)
+        table.add_column("level", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("passed", no_wrap=True, justify="right")
+        table.add_column("statement", ratio=1)
+        group = None
+        for row in self._summary.rows:
+            if group not in (None, row.requirement.group):
+                table.add_section()
+            group = row.requirement.group
+            table.add_row(*self._cells(row))
+        return table
+
+    def failure(self, checked: Checked) -> Group:
+        """One failing check: what was expected, what came, how to mend it, and the exchange."""
+        told = account(checked, self._summary)
+        beside = "" if self._summary.check_decides(checked) else ", does not decide"
+        title = Text.assemble(
+            self.text(f"{checked.status} ", _STYLES[checked.status]),
+            self.text(f"{ids(checked)} ({levels(checked)}{beside}): {checked.title}", "bold"),
+        )
+        lines = Table.grid(padding=(0, 1))
+        for name, text in told.lines:
+            lines.add_row(self.text(name, "dim"), self._block(text))
+        parts: list[RenderableType] = [Text(), title, Padding(lines, (0, 0, 0, 2))]
+        if told.exchange:
+            parts.append(Padding(self._block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4)))
+        return Group(*parts)
+
+    def text(self, text: str, style: str = "") -> Text:
+        """`text` in one line as it is, never read as markup."""
+        return Text(self._encodable(one_line(text)), style)
+
+    def _cells(self, row: Row) -> tuple[Text, ...]:
+        passed = f"{row.passed}/{len(row.checks)}"
+        return (
+            self.text(row.requirement.id),
+            self.text(row.requirement.level),
+            self.text(row.verdict, _STYLES[row.verdict]),
+            self.text(passed, "" if row.passed == len(row.checks) else "yellow"),
+            self.text(row.requirement.statement),
+        )
+
+    def _block(self, text: str) -> Text:
+        return Text(self._encodable(text))
+
+    def _encodable(self, text: str) -> str:
+        return text.encode(self._encoding, "backslashreplace").decode(self._encoding)

@@ -1,0 +1,97 @@
+"""What stands behind a target: model server, tap, opencode, tap; one set for a worker's whole run."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from harness import opencode
+from harness.engine import Engine
+from harness.exchange import Exchange
+from harness.fakes.model.server import ModelServer
+from harness.journal import Journal
+from harness.supervised import Supervised
+from harness.tap import Tap
+
+_CALL_SECONDS = 10.0
+_QUIET_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The running parts, from the far end to the target's: `server_url` is opencode's own, known to the tap alone."""
+
+    journal: Journal
+    model: ModelServer
+    model_tap: Tap
+    process: Supervised
+    server_url: str
+    opencode_tap: Tap
+    password: str
+
+    @property
+    def opencode_url(self) -> str:
+        """The base URL under which the target finds opencode."""
+        return self.opencode_tap.url
+
+    @property
+    def model_url(self) -> str:
+        """The base URL, with `/v1`, under which an opencode of the target's own finds the model server."""
+        return f"{self.model_tap.url}/v1"
+
+    def settle(self) -> None:
+        """Bring the parts to rest between two checks: scripts cleared, turns aborted, model calls over."""
+        self.model.script.replace(())
+        self.opencode_tap.script.replace(())
+        if not self._at_rest(0.0):
+            self._abort_turns()
+            self._at_rest(_QUIET_SECONDS)
+
+    def _at_rest(self, within: float) -> bool:
+        return self.journal.wait("model", lambda seen: all(call.end != "open" for call in seen), within)
+
+    def _abort_turns(self) -> None:
+        """End the turns of every session that was made in this window, behind the tap's back."""
+        auth = (opencode.USERNAME, self.password)
+        with httpx.Client(base_url=self.server_url, auth=auth, trust_env=False, timeout=5.0) as http:
+            for session in sessions_of(self.journal.seen("opencode")):
+                with contextlib.suppress(httpx.HTTPError):
+                    http.post(f"/session/{session}/abort")
+
+
+def sessions_of(exchanges: Iterable[Exchange]) -> list[str]:
+    """The ids of the sessions that were created in these exchanges."""
+    created = [e.json() for e in exchanges if e.request.method == "POST" and e.request.path == "/session"]
+    return [str(session["id"]) for session in created if isinstance(session, dict) and "id" in session]
+
+
+@contextlib.contextmanager
+def running(
+    engine: Engine, journal: Journal, binary: Path, models: Sequence[tuple[str, str]], work: Path
+) -> Iterator[Stack]:
+    """A stack over the real opencode at `binary` that serves every (provider, model) of `models`, under `work`.
+
+    Raises TargetNotReady when opencode does not come up.
+    """
+    with contextlib.ExitStack() as ends:
+        model = ModelServer({name for _, name in models})
+        _serve(engine, ends, model)
+        model_tap = Tap("model", model.url, journal)
+        _serve(engine, ends, model_tap)
+        password = secrets.token_urlsafe(16)
+        settings = opencode.config(f"{model_tap.url}/v1", models)
+        process, server_url = opencode.start(binary, work, settings, password)
+        ends.callback(process.stop)
+        opencode_tap = Tap("opencode", server_url, journal)
+        _serve(engine, ends, opencode_tap)
+        yield Stack(journal, model, model_tap, process, server_url, opencode_tap, password)
+
+
+def _serve(engine: Engine, ends: contextlib.ExitStack, server: ModelServer | Tap) -> None:
+    engine.call(server.start(), _CALL_SECONDS)
+    ends.callback(lambda: engine.call(server.stop(), _CALL_SECONDS))

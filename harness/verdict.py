@@ -1,0 +1,201 @@
+"""Verdicts: from the results of a run to a verdict for each requirement and the exit code.
+
+The table of exit codes is documented in `docs/architecture.md`; what is here never looks at anything but the results.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from harness.errors import HarnessError, TargetNotReady, UsageError
+from harness.requirements import Level, Requirement
+from harness.results import CheckResult, Header, Results, Verdict
+
+Status = Verdict | Literal["not-run"]
+"""A verdict, or `not-run`: planned, and without a result."""
+
+STATUSES: tuple[Status, ...] = (
+    "error",
+    "fail",
+    "inconclusive",
+    "not-run",
+    "pass",
+    "not-measured",
+    "not-applicable",
+)
+"""All statuses in the order in which they decide: a requirement has the first that one of its checks has."""
+
+CONFORMS = 0
+DOES_NOT_CONFORM = 1
+NOT_READY = TargetNotReady.exit_code
+HARNESS_ERROR = HarnessError.exit_code
+NOTHING_MEASURED = 6
+UNFINISHED = 130
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check with the requirements it claims; `result` is None when it was planned and did not run."""
+
+    check: str
+    title: str
+    requirements: tuple[Requirement, ...]
+    result: CheckResult | None
+
+    @property
+    def status(self) -> Status:
+        """The check's verdict, or `not-run`."""
+        return self.result.verdict if self.result else "not-run"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A requirement with its verdict and all checks that claim it, in the order in which they were planned."""
+
+    requirement: Requirement
+    verdict: Status
+    checks: tuple[Checked, ...]
+
+    @property
+    def passed(self) -> int:
+        """How many of the checks passed."""
+        return sum(checked.status == "pass" for checked in self.checks)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the target was asked and its answer judged."""
+        return self.verdict in ("pass", "fail")
+
+    @property
+    def unmeasured(self) -> tuple[Checked, ...]:
+        """The checks that were not measured, also when others were and passed."""
+        return tuple(checked for checked in self.checks if checked.status == "not-measured")
+
+
+@dataclass(frozen=True)
+class Musts:
+    """MUST requirements, counted: those that apply; of them the measured and passed; of these the ones in part."""
+
+    applicable: int
+    measured: int
+    passed: int
+    in_part: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run says: `rows` in the order of the catalogue, `checks` in the order in which they were planned."""
+
+    results: Results
+    rows: tuple[Row, ...]
+    checks: tuple[Checked, ...]
+
+    @property
+    def finished(self) -> bool:
+        """Whether every planned check has a result and the run said that it was through."""
+        return self.results.finished and all(checked.result for checked in self.checks)
+
+    @property
+    def made(self) -> int:
+        """How many checks have a result."""
+        return sum(checked.result is not None for checked in self.checks)
+
+    @property
+    def verdicts(self) -> Mapping[Status, int]:
+        """How many requirements have each verdict; those that none has are there with 0."""
+        counts = Counter(row.verdict for row in self.rows)
+        return {status: counts[status] for status in STATUSES}
+
+    def applicable(self, level: Level) -> tuple[Row, ...]:
+        """The rows of the requirements of `level` that bind the target."""
+        return tuple(r for r in self.rows if r.requirement.level == level and r.verdict != "not-applicable")
+
+    @property
+    def musts(self) -> Musts:
+        """The MUST requirements, counted."""
+        rows = self.applicable("MUST")
+        return Musts(
+            applicable=len(rows),
+            measured=sum(row.measured for row in rows),
+            passed=sum(row.verdict == "pass" for row in rows),
+            in_part=sum(row.measured and bool(row.unmeasured) for row in rows),
+        )
+
+    @cached_property
+    def exit_code(self) -> int:
+        """The run's exit code: the first that applies in the order 130, 4, 3, 6, 1, 0."""
+        outcome = self.results.footer.outcome if self.results.footer else None
+        if outcome in (None, "interrupted") or (outcome == "finished" and not self.finished):
+            return UNFINISHED
+        if outcome == "error" or any(checked.status == "error" for checked in self.checks):
+            return HARNESS_ERROR
+        if outcome == "not-ready":
+            return NOT_READY
+        if not any(checked.status == "pass" for checked in self.checks):
+            return NOTHING_MEASURED
+        return DOES_NOT_CONFORM if any(map(self.row_decides, self.rows)) else CONFORMS
+
+    def row_decides(self, row: Row) -> bool:
+        """Whether the requirement's verdict counts against conformance in this run."""
+        return self._binds(row.requirement) and (
+            self._against(row.verdict) or (self.results.header.require_all and bool(row.unmeasured))
+        )
+
+    def check_decides(self, checked: Checked) -> bool:
+        """Whether the check's verdict counts against conformance in this run."""
+        return self._against(checked.status) and any(map(self._binds, checked.requirements))
+
+    def _binds(self, requirement: Requirement) -> bool:
+        return requirement.level == "MUST" or (requirement.level == "SHOULD" and self.results.header.strict)
+
+    def _against(self, status: Status) -> bool:
+        return status in ("error", "fail", "inconclusive") or (
+            self.results.header.require_all and status in ("not-measured", "not-run")
+        )
+
+
+def summarise(results: Results) -> Summary:
+    """The verdicts of a run, finished or not.
+
+    Raises UsageError when a check claims a requirement that the header does not list: its verdict would be lost.
+    """
+    checks = tuple(_checks(results))
+    rows = (_row(requirement, checks, results.header) for requirement in results.header.requirements)
+    return Summary(results, tuple(rows), checks)
+
+
+def _checks(results: Results) -> Iterable[Checked]:
+    by_id: dict[str, list[CheckResult]] = {planned.check: [] for planned in results.header.planned}
+    for result in results.checks:
+        by_id.setdefault(result.check, []).append(result)
+    titles = {planned.check: planned.title for planned in results.header.planned}
+    claims = {planned.check: planned.requirements for planned in results.header.planned}
+    for check, found in by_id.items():
+        if not found:
+            yield Checked(check, titles[check], _known(results.header, check, claims[check]), None)
+        for result in found:
+            ids = dict.fromkeys((*claims.get(check, ()), *result.requirements))
+            yield Checked(check, titles.get(check, check), _known(results.header, check, ids), result)
+
+
+def _known(header: Header, check: str, ids: Iterable[str]) -> tuple[Requirement, ...]:
+    known = {requirement.id: requirement for requirement in header.requirements}
+    unknown = [id_ for id_ in ids if id_ not in known]
+    if unknown:
+        raise UsageError(
+            f"the check {check} claims {', '.join(unknown)}, which the run's catalogue does not list",
+            "the results were written by another version of turnproof, or were changed",
+        )
+    return tuple(known[id_] for id_ in ids)
+
+
+def _row(requirement: Requirement, checks: tuple[Checked, ...], header: Header) -> Row:
+    own = tuple(checked for checked in checks if requirement in checked.requirements)
+    undeclared = requirement.capability is not None and requirement.capability not in header.target.capabilities
+    unchecked: Status = "not-applicable" if undeclared else "not-run"
+    statuses = {checked.status for checked in own} or {unchecked}
+    return Row(requirement, next(status for status in STATUSES if status in statuses), own)
