@@ -15,7 +15,7 @@ from harness.errors import HarnessError
 from harness.exchange import Exchange, Hop, Request, request_to_json
 from harness.fakes.model.script import SUMMARY, Answer, Rule
 from harness.tap_script import Inject, Reply
-from harness.world import World, apply_view, derive_nonce, view
+from harness.world import World, apply_view, view
 
 SETTLE = 0.15
 """Seconds without a new exchange on a hop after which a reading of the journal counts as complete."""
@@ -88,6 +88,15 @@ class Client:
     def __init__(self, world: World, running: Running | None, keys: Mapping[str, str]) -> None:
         self._world, self._running, self._keys = world, running, keys
 
+    def has(self, key: str) -> bool:
+        """Whether the target gave a key of that name."""
+        seen = self._world.act("client", f"has key {key}", key, lambda: {"present": key in self._keys})
+        return bool(seen["present"])
+
+    def secret(self, key: str) -> str:
+        """The key itself, for headers that are not as they should be."""
+        return self._keys[key]
+
     def begin(self, label: str, request: Request, key: str | None = None) -> Call:
         """Send `request` with the target's key of that name in the background."""
         if key is not None:
@@ -108,6 +117,11 @@ class Script:
         self._world, self._running = world, running
         self._model: tuple[Rule, ...] = ()
         self._tap: tuple[Reply | Inject, ...] = ()
+
+    def reaches(self, label: str, hop: Hop) -> bool:
+        """Whether a stand-in or tap of ours is on the hop, for checks that can do without."""
+        seen = self._world.act("script", label, hop, lambda: {"present": _live(self._running).observes(hop)})
+        return bool(seen["present"])
 
     def answer(self, label: str, *steps: Answer, nonce: str | None = None, summary: Answer = SUMMARY) -> None:
         """The model's answers, step by step, to prompts that hold `nonce` (to any prompt when None)."""
@@ -180,14 +194,3 @@ class Clock:
     def sleep(self, label: str, seconds: float) -> None:
         """Wait so many seconds; a replay does not wait."""
         self._world.act("clock", label, seconds, lambda: time.sleep(seconds))
-
-
-class Nonces:
-    """Makes the random words that are planted at one end of the chain and looked for at the other."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __call__(self, label: str) -> str:
-        """The word for `label`, the same whenever the run is replayed."""
-        return derive_nonce(self._world.seed, self._world.check, label)

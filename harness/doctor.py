@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import json
+import secrets
 
+from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
 from harness.fakes.model.script import Answer, Rule, messages_of
-from harness.launch import Launch, Say
-from harness.target import Agent, Facts
+from harness.launch import Launch, Say, launched, opencode_binary
+from harness.target import Agent, Facts, Target
 from harness.world import derive_nonce
 
 _CHECK = "doctor"
+
+
+def examine(target: Target, say: Say) -> None:
+    """Take the target through its whole life once, telling `say` each step.
+
+    Raises TurnproofError for what keeps it from being judged, among it that something of it is left at the end.
+    """
+    target = discovered(target)
+    with launched(target, opencode_binary(target, say), say) as launch:
+        round_trip(launch, secrets.token_hex(16), say)
+        process = launch.process
+        if process is not None:
+            stubborn = process.stop()
+            kept = "" if not stubborn else f"; {len(stubborn)} of its processes had to be killed"
+            say("it stops", f"on SIGTERM, with nothing left{kept}")
 
 
 def round_trip(launch: Launch, seed: str, say: Say) -> None:

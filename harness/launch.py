@@ -14,23 +14,21 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import httpx
 
 from harness import keys, stack
 from harness.engine import Engine
 from harness.errors import TargetNotReady
+from harness.fetch import fetch
 from harness.journal import Journal
 from harness.listener import free_port
 from harness.live import LiveTarget
-from harness.opencode import USERNAME
+from harness.opencode import USERNAME, VERSION
 from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.supervised import StartFailed, Supervised
-from harness.target import Agent, Start, Target, mentions
+from harness.target import Start, Target, mentions
 from harness.template import expand
 
 Say = Callable[[str, str], None]
@@ -41,7 +39,7 @@ _GIVEN = ("opencode_url", "model_url")
 
 @dataclass(frozen=True)
 class Launch:
-    """A running target. `process` is None for a target given by URL; `target` has its discovered agents filled in."""
+    """A running target. `process` is None for a target given by URL."""
 
     target: Target
     live: LiveTarget
@@ -53,9 +51,11 @@ class Launch:
         return self.redactor.redact(self.process.output.text()) if self.process else ""
 
 
-def needs_stack(target: Target) -> bool:
-    """Whether the target is told where to find a part of ours, so that one has to be there."""
-    return any(mentions(target, name) for name in _GIVEN)
+def opencode_binary(target: Target, say: Say) -> Path | None:
+    """The real opencode, fetched when the cache lacks it; None for a target that is not told where to find one."""
+    if not any(mentions(target, name) for name in _GIVEN):
+        return None
+    return fetch(f"opencode@{VERSION}", say=lambda text: say("opencode is fetched", text))
 
 
 def models_of(target: Target) -> list[tuple[str, str]]:
@@ -65,8 +65,10 @@ def models_of(target: Target) -> list[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def launched(target: Target, binary: Path | None, say: Say = lambda _step, _detail: None) -> Iterator[Launch]:
-    """The target, up and with its keys, for as long as the context lasts.
+def launched(
+    target: Target, binary: Path | None, say: Say = lambda _step, _detail: None, first_number: int = 1
+) -> Iterator[Launch]:
+    """The target, up and with its keys, for as long as the context lasts; its exchanges count from `first_number`.
 
     `binary` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady naming the
     step that failed, and UsageError when an environment variable is missing.
@@ -75,9 +77,9 @@ def launched(target: Target, binary: Path | None, say: Say = lambda _step, _deta
         work = Path(tempfile.mkdtemp(prefix="turnproof-"))
         ends.callback(shutil.rmtree, work, ignore_errors=True)
         engine = ends.enter_context(Engine())
-        journal = Journal()
+        journal = Journal(first_number)
         behind = None
-        if binary is not None and needs_stack(target):
+        if binary is not None:
             behind = ends.enter_context(stack.running(engine, journal, binary, models_of(target), work))
             say("the parts behind it are up", f"opencode {binary.parent.parent.name}, model server, two taps")
         values, redactor = _values(target, work, behind)
@@ -92,7 +94,6 @@ def launched(target: Target, binary: Path | None, say: Say = lambda _step, _deta
             secrets_ = keys.obtain(target, values)
             for name, secret in secrets_.items():
                 redactor.add(f"key.{name}", secret)
-            target = _with_agents(target, values["url"], secrets_)
             say("its keys are had", ", ".join(secrets_))
         live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)
         ends.enter_context(live)
@@ -142,27 +143,3 @@ def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[Non
         if process is not None and not error.log:
             error.log = redactor.redact(process.output.text())
         raise
-
-
-def _with_agents(target: Target, url: str, secrets_: Mapping[str, str]) -> Target:
-    """The target with the agents that `/v1/models` lists, when its description names none."""
-    if target.agents:
-        return target
-    key = target.keys[0]
-    listed = _list_models(url, secrets_[key.name])
-    return replace(target, agents=tuple(Agent(id_) for id_ in listed), keys=(replace(key, agents=tuple(listed)),))
-
-
-def _list_models(url: str, secret: str) -> list[str]:
-    step = "its agents are listed"
-    try:
-        headers = {"authorization": f"Bearer {secret}"}
-        response = httpx.get(f"{url}/v1/models", headers=headers, timeout=30.0, trust_env=False)
-        body: Any = response.json()
-        ids = [str(entry["id"]) for entry in body["data"]]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-        message = f"{url}/v1/models does not answer with an OpenAI list: {error!r}"
-        raise TargetNotReady(step, message, "is this the base URL of an OpenAI-compatible endpoint?") from error
-    if not ids:
-        raise TargetNotReady(step, f"{url}/v1/models lists no agent for this key", "use a key with an agent")
-    return ids

@@ -45,7 +45,7 @@ class Redactor:
         """A JSON value with every secret replaced, in keys too; bodies cut in pieces are redacted across the cuts."""
         if isinstance(value, str):
             return self.redact(value)
-        if isinstance(value, list):
+        if isinstance(value, (list, tuple)):
             return [self.redact_json(item) for item in value]
         if isinstance(value, dict):
             return self._redact_object(value)

@@ -69,9 +69,9 @@ class Tap:
 
 
 class _Relay(asyncio.Protocol):
-    """One request on its way, and its answer on the way back: the connection to the far side, and its parser's callbacks.
+    """One request on its way and its answer on the way back: the far side's connection and its parser's callbacks.
 
-    Not a stream reader: that would lose what came right before a reset.
+    A protocol, because a stream reader loses what came right before a reset.
     """
 
     def __init__(self, request: Request, wire: Wire, recording: Recording, script: TapScript) -> None:
@@ -90,7 +90,7 @@ class _Relay(asyncio.Protocol):
         transport: asyncio.Transport | None = None
         try:
             loop = asyncio.get_running_loop()
-            transport, _ = await loop.create_connection(lambda: self, address.hostname, address.port)
+            transport, _ = await loop.create_connection(lambda: self, str(address.hostname), address.port or 80)
             transport.write(self._encode_request())
             error = await self._over
         except OSError as refused:

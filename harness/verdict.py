@@ -6,14 +6,14 @@ The table of exit codes is documented in `docs/architecture.md`; what is here ne
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from harness.errors import HarnessError, TargetNotReady, UsageError
 from harness.requirements import Level, Requirement
-from harness.results import CheckResult, Header, Results, Verdict
+from harness.results import CheckResult, Results, Verdict
 
 Status = Verdict | Literal["not-run"]
 """A verdict, or `not-run`: planned, and without a result."""
@@ -164,26 +164,28 @@ def summarise(results: Results) -> Summary:
     Raises UsageError when a check claims a requirement that the header does not list: its verdict would be lost.
     """
     checks = tuple(_checks(results))
-    rows = (_row(requirement, checks, results.header) for requirement in results.header.requirements)
+    claimed: dict[str, list[Checked]] = {requirement.id: [] for requirement in results.header.requirements}
+    for checked in checks:
+        for requirement in checked.requirements:
+            claimed[requirement.id].append(checked)
+    rows = (_row(requirement, tuple(claimed[requirement.id]), results) for requirement in results.header.requirements)
     return Summary(results, tuple(rows), checks)
 
 
-def _checks(results: Results) -> Iterable[Checked]:
-    by_id: dict[str, list[CheckResult]] = {planned.check: [] for planned in results.header.planned}
+def _checks(results: Results) -> Iterator[Checked]:
+    known = {requirement.id: requirement for requirement in results.header.requirements}
+    planned = {entry.check: entry for entry in results.header.planned}
+    made: dict[str, list[CheckResult | None]] = {}
     for result in results.checks:
-        by_id.setdefault(result.check, []).append(result)
-    titles = {planned.check: planned.title for planned in results.header.planned}
-    claims = {planned.check: planned.requirements for planned in results.header.planned}
-    for check, found in by_id.items():
-        if not found:
-            yield Checked(check, titles[check], _known(results.header, check, claims[check]), None)
-        for result in found:
-            ids = dict.fromkeys((*claims.get(check, ()), *result.requirements))
-            yield Checked(check, titles.get(check, check), _known(results.header, check, ids), result)
+        made.setdefault(result.check, []).append(result)
+    for check in dict.fromkeys((*planned, *made)):
+        plan = planned.get(check)
+        for found in made.get(check, [None]):
+            ids = dict.fromkeys((*(plan.requirements if plan else ()), *(found.requirements if found else ())))
+            yield Checked(check, plan.title if plan else check, _known(known, check, ids), found)
 
 
-def _known(header: Header, check: str, ids: Iterable[str]) -> tuple[Requirement, ...]:
-    known = {requirement.id: requirement for requirement in header.requirements}
+def _known(known: Mapping[str, Requirement], check: str, ids: Iterable[str]) -> tuple[Requirement, ...]:
     unknown = [id_ for id_ in ids if id_ not in known]
     if unknown:
         raise UsageError(
@@ -193,9 +195,9 @@ def _known(header: Header, check: str, ids: Iterable[str]) -> tuple[Requirement,
     return tuple(known[id_] for id_ in ids)
 
 
-def _row(requirement: Requirement, checks: tuple[Checked, ...], header: Header) -> Row:
-    own = tuple(checked for checked in checks if requirement in checked.requirements)
-    undeclared = requirement.capability is not None and requirement.capability not in header.target.capabilities
+def _row(requirement: Requirement, checks: tuple[Checked, ...], results: Results) -> Row:
+    declared = results.header.target.capabilities
+    undeclared = requirement.capability is not None and requirement.capability not in declared
     unchecked: Status = "not-applicable" if undeclared else "not-run"
-    statuses = {checked.status for checked in own} or {unchecked}
-    return Row(requirement, next(status for status in STATUSES if status in statuses), own)
+    statuses = {checked.status for checked in checks} or {unchecked}
+    return Row(requirement, next(status for status in STATUSES if status in statuses), checks)

@@ -29,9 +29,8 @@ class World(Protocol):
     def check(self) -> str:
         """The id of the check at hand."""
 
-    @property
-    def seed(self) -> str:
-        """The run's seed, from which nonces are derived."""
+    def nonce(self, label: str) -> str:
+        """A random word for `label`, the same whenever the run is played again."""
 
     def act(self, actor: str, label: str, asked: Any, perform: Callable[[], Any]) -> Any:
         """What `perform` returned, as a JSON value: now, or when the run was recorded."""
@@ -60,10 +59,16 @@ class LiveWorld:
 
     def __init__(self, check: str, seed: str, look_up: Callable[[int], Exchange]) -> None:
         self.check = check
-        self.seed = seed
         self.acts: list[Act] = []
+        self.nonces: set[str] = set()
+        self._seed = seed
         self._look_up = look_up
         self._taken: set[tuple[str, str]] = set()
+
+    def nonce(self, label: str) -> str:
+        """Part of `World`."""
+        self.nonces.add(derive_nonce(self._seed, self.check, label))
+        return derive_nonce(self._seed, self.check, label)
 
     def act(self, actor: str, label: str, asked: Any, perform: Callable[[], Any]) -> Any:
         """Part of `World`; raises HarnessError when the label is taken."""
@@ -88,9 +93,13 @@ class RecordedWorld:
         self, check: str, seed: str, acts: Mapping[tuple[str, str], Act], exchanges: Mapping[int, Exchange]
     ) -> None:
         self.check = check
-        self.seed = seed
+        self._seed = seed
         self._acts = acts
         self._exchanges = exchanges
+
+    def nonce(self, label: str) -> str:
+        """Part of `World`."""
+        return derive_nonce(self._seed, self.check, label)
 
     def act(self, actor: str, label: str, asked: Any, perform: Callable[[], Any]) -> Any:
         """Part of `World`; raises ReplayMismatch when nothing, or something else, was asked when it was recorded."""

@@ -12,6 +12,7 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import cast
 
 import httptools
 
@@ -84,8 +85,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Part of `asyncio.Protocol`."""
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)
         self._connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:

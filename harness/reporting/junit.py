@@ -5,7 +5,7 @@ claims; `classname` is `<suite>.<group>`, `name` the check's title, with its id 
 
 JUnit knows no levels, and its readers turn red at any `failure`. So that they cannot disagree with the exit code, a
 `failure` is what counts against conformance in this run; a failing check that does not (of a SHOULD, of a MAY) is
-`skipped` with a message that begins `fails, but does not decide`. A check that was planned and did not run is an
+`skipped` with a message that begins `fail, but does not decide`. A check that was planned and did not run is an
 `error`, and so is, in a suite called `run`, a run that cannot be judged (exit codes 3, 4, 6 and 130).
 """
 
@@ -96,7 +96,7 @@ def _failure(case: ET.Element, checked: Checked, summary: Summary) -> None:
     if summary.check_decides(checked):
         _add(case, "failure", checked.status, f"{ids(checked)}: {message}", _details(checked, summary))
         return
-    _add(case, "skipped", checked.status, f"fails, but does not decide ({levels(checked)}): {message}", "")
+    _add(case, "skipped", checked.status, f"{checked.status}, but does not decide ({levels(checked)}): {message}", "")
     ET.SubElement(case, "system-out").text = _details(checked, summary)
 
 

@@ -32,6 +32,7 @@ def render(summary: Summary, console: Console) -> None:
     console.print(view.table())
     for checked in failures(summary):
         console.print(view.failure(checked))
+    console.print()
     for checked in unmeasured(summary):
         console.print(view.text(f"not measured: {ids(checked)} {checked.title}: {reason(checked)}", "yellow"))
     if summary.results.strays:
@@ -75,9 +76,9 @@ class _View:
         lines = Table.grid(padding=(0, 1))
         for name, text in told.lines:
             lines.add_row(self.text(name, "dim"), self._block(text))
-        parts: list[RenderableType] = [Text(), title, Padding(lines, (0, 0, 0, 2))]
+        parts: list[RenderableType] = [Text(), title, Padding(lines, (0, 0, 0, 2), expand=False)]
         if told.exchange:
-            parts.append(Padding(self._block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4)))
+            parts.append(Padding(self._block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4), expand=False))
         return Group(*parts)
 
     def text(self, text: str, style: str = "") -> Text:

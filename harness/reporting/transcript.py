@@ -96,9 +96,10 @@ def _pretty(text: str) -> str:
         return text
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_float=_no_float, parse_constant=_no_float)
-        return json.dumps(value, ensure_ascii=False, indent=2)
+        laid_out = json.dumps(value, ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         return text
+    return laid_out if len(laid_out) <= 2 * _PRETTY_CHARACTERS else text
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,178 @@
+"""The command line. It reads options, calls the library, and prints; it decides nothing."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from harness.builtin import REFERENCE, find_target
+from harness.errors import TargetNotReady, TurnproofError
+from harness.progress import Progress
+from harness.requirements import suites
+
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_ERR = Console(stderr=True, highlight=False)
+
+
+def reporting_errors(command: Callable[..., int]) -> Callable[..., None]:
+    """Turn a command's result or error into its exit code, and an error into words."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            sys.exit(command(*args, **kwargs))
+        except TurnproofError as error:
+            show_error(error)
+            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            _ERR.print("[red]interrupted[/]")
+            sys.exit(130)
+
+    return wrapped
+
+
+def show_error(error: TurnproofError) -> None:
+    """Say whose fault an error is, what happened, and what to do next."""
+    whose = {2: "usage", 3: "target not ready"}.get(error.exit_code, "turnproof failed")
+    step = f" ({error.step})" if isinstance(error, TargetNotReady) else ""
+    _ERR.print(f"[red]{whose}{escape(step)}:[/] {escape(error.message)}", soft_wrap=True)
+    if error.hint:
+        _ERR.print(f"  {escape(error.hint)}", soft_wrap=True)
+    if isinstance(error, TargetNotReady) and error.log.strip():
+        _ERR.print("  the end of what it wrote:")
+        for line in error.log.strip().splitlines()[-15:]:
+            _ERR.print(f"  | {escape(line)}", soft_wrap=True)
+
+
+@click.group(context_settings=_CONTEXT)
+@click.version_option(package_name="turnproof", prog_name="turnproof")
+def main() -> None:
+    """Proves that an agent endpoint keeps its contract, really, end to end.
+
+    \b
+    Exit codes:
+      0 conforms              1 a MUST fails            2 usage, or a bad target file
+      3 target not ready      4 turnproof itself failed 6 nothing was measured
+      130 interrupted
+    """
+
+
+@main.command()
+@click.option("--target", "target", default=REFERENCE, metavar="FILE|URL", help="What to judge (default: reference).")
+@click.option("--suite", default="agent_endpoint", metavar="NAME", help=f"Which suite: {', '.join(suites())}.")
+@click.option("-k", "expression", default="", metavar="EXPR", help="Only checks that match, as pytest's -k.")
+@click.option("--strict", is_flag=True, help="SHOULD rows decide the exit code too.")
+@click.option("--require-all", is_flag=True, help="What is not measured counts like a failure.")
+@click.option("--out", default=Path("turnproof-report"), type=click.Path(path_type=Path), help="Folder for results.")
+@click.option("-n", "workers", default=0, metavar="N", type=click.IntRange(0, 64), help="Parallel workers.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary instead of the table.")
+@click.option("--list", "listing", is_flag=True, help="List the checks and their requirements; run nothing.")
+@reporting_errors
+def run(
+    target: str,
+    suite: str,
+    expression: str,
+    strict: bool,
+    require_all: bool,
+    out: Path,
+    workers: int,
+    as_json: bool,
+    listing: bool,
+) -> int:
+    """Judge a target and write results.jsonl, junit.xml and summary.md.
+
+    \b
+    Examples:
+      turnproof run
+      turnproof run --target my-endpoint.toml --strict
+      TURNPROOF_API_KEY=... turnproof run --target http://127.0.0.1:9000 -k AUTH
+    """
+    from harness import run as runs
+    from harness.pytest_run import collect
+    from harness.reporting.files import write_reports
+    from harness.reporting.json_summary import json_summary
+    from harness.reporting.table import render
+    from harness.verdict import summarise
+
+    if listing:
+        for planned in collect(suite, expression):
+            click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
+        return 0
+    order = runs.Order(find_target(target), suite, expression, strict, require_all, out, workers)
+    with Progress(_ERR) as progress:
+        results, error = runs.run(order, progress.observer)
+    summary = summarise(results)
+    write_reports(summary, out)
+    if as_json:
+        click.echo(json.dumps(json_summary(summary), ensure_ascii=False, indent=2))
+    else:
+        render(summary, Console())
+        _ERR.print(f"written to {out}: results.jsonl, junit.xml, summary.md", soft_wrap=True)
+    if error is not None:
+        show_error(error)
+    return summary.exit_code
+
+
+@main.command()
+@click.argument("target", default=REFERENCE, metavar="[FILE|URL]")
+@reporting_errors
+def doctor(target: str) -> int:
+    """Is the target sane, before any verdict? One nonce all the way round, and nothing left behind.
+
+    \b
+    Example:
+      turnproof doctor my-endpoint.toml
+    """
+    from harness.doctor import examine
+
+    examine(find_target(target), lambda step, detail: click.echo(f"ok  {step}: {detail}"))
+    return 0
+
+
+@main.command()
+@click.argument("spec", metavar="NAME@VERSION")
+@reporting_errors
+def fetch(spec: str) -> int:
+    """Fetch a real binary by exact version into the cache, and print its path.
+
+    \b
+    Example:
+      turnproof fetch opencode@1.18.33
+    """
+    from harness.fetch import fetch as fetch_binary
+
+    with _ERR.status(escape(f"fetching {spec}")) as status:
+        path = fetch_binary(spec, say=lambda text: status.update(escape(text)))
+    click.echo(str(path))
+    return 0
+
+
+@main.command()
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS.JSONL")
+@reporting_errors
+def verify(results: Path) -> int:
+    """Make a recorded run's checks again without a target; exit 1 where a verdict differs.
+
+    \b
+    Example:
+      turnproof verify turnproof-report/results.jsonl
+    """
+    from harness.replay import replay
+    from harness.results import read
+
+    replayed = replay(read(results))
+    for check in replayed:
+        if not check.agrees:
+            was, now = (result.verdict if result else "nothing" for result in (check.recorded, check.again))
+            click.echo(f"differs  {check.check}: recorded {was}, replayed {now}")
+    agreed = sum(check.agrees for check in replayed)
+    click.echo(f"{agreed} of {len(replayed)} verdicts were confirmed by replay")
+    return 0 if agreed == len(replayed) else 1

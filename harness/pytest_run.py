@@ -1,0 +1,80 @@
+"""A conformance run's own pytest: no configuration, option or plugin of the user's can bend a verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator, Sequence
+from unittest import mock
+
+import pytest
+
+from harness.errors import HarnessError, UsageError
+from harness.requirements import SUITES, suite_folder
+from harness.results import Planned
+from harness.suite_plugin import requirements_of
+
+_OWN_PLUGINS = ("harness.plugin", "harness.fixtures.actors", "harness.fixtures.agent_endpoint", "harness.worker")
+_CLEARED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+
+def arguments(*extra: str) -> list[str]:
+    """The arguments that every pytest run of ours begins with."""
+    plugins = [part for name in _OWN_PLUGINS for part in ("-p", name)]
+    off = [part for name in ("terminal", "cacheprovider") for part in ("-p", f"no:{name}")]
+    return ["-c", str(SUITES / "pytest.ini"), "--rootdir", str(SUITES), *plugins, *off, *extra]
+
+
+@contextlib.contextmanager
+def isolated() -> Iterator[None]:
+    """An environment in which pytest loads no plugin and takes no option but ours; workers inherit it."""
+    with mock.patch.dict(os.environ, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}):
+        for name in _CLEARED:
+            os.environ.pop(name, None)
+        yield
+
+
+class _Collector:
+    """Notes what pytest collects."""
+
+    def __init__(self) -> None:
+        self.planned: tuple[Planned, ...] = ()
+        self.problems: list[str] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.planned = tuple(Planned(item.nodeid, requirements_of(item), title_of(item)) for item in session.items)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.problems.append(str(report.longrepr))
+
+
+def title_of(item: pytest.Item) -> str:
+    """A check's name as a sentence: `test_a_key_works[late]` is `a key works (late)`."""
+    name, _, parameters = item.name.removeprefix("test_").partition("[")
+    return name.replace("_", " ") + (f" ({parameters.removesuffix(']')})" if parameters else "")
+
+
+def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
+    """The checks of `suite` that match a pytest `-k` expression, in their order.
+
+    Raises UsageError when the expression is none or nothing matches, HarnessError when a check cannot be collected.
+    """
+    collector, said = _Collector(), io.StringIO()
+    selection = ["-k", expression] if expression else []
+    with isolated(), contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        code = pytest.main(arguments("--collect-only", *selection, str(suite_folder(suite))), plugins=[collector])
+    if collector.problems:
+        raise HarnessError(f"the checks of {suite} cannot be collected:\n" + "\n".join(collector.problems))
+    if code == pytest.ExitCode.USAGE_ERROR:
+        raise UsageError(f"-k {expression!r} is not an expression", "write it as for pytest: -k 'STREAM and not done'")
+    if not collector.planned:
+        raise UsageError(f"no check of {suite} matches -k {expression!r}", "turnproof run --list names them all")
+    return collector.planned
+
+
+def session_arguments(planned: Sequence[Planned], workers: int) -> list[str]:
+    """The arguments of a run that makes the `planned` checks, in so many xdist workers (0: in this process)."""
+    chosen = [str(SUITES / check.check) for check in planned]
+    return arguments("-p", "xdist", "-n", str(workers), *chosen) if workers else arguments(*chosen)

@@ -1,0 +1,147 @@
+"""The endpoint as an ASGI application: an OpenAI-compatible API whose models are agents on an opencode server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from harness.reference.endpoint.access import no_such_model
+from harness.reference.endpoint.chat_request import ChatRequest, parse
+from harness.reference.endpoint.config import Config
+from harness.reference.endpoint.driver import Driver, Say
+from harness.reference.endpoint.envelope import Refusal, error_response
+from harness.reference.endpoint.key_routes import KeyRoutes
+from harness.reference.endpoint.keys import Key, KeyStore
+from harness.reference.endpoint.opencode import Opencode
+from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.rate_cap import RateMeter
+from harness.reference.endpoint.turn import Outcome
+from harness.reference.endpoint.turn_response import TurnResponse
+
+MAX_BODY = 16 * 2**20
+"""Bytes of the longest request body that is read."""
+
+_CREATED = 1_700_000_000
+
+
+class KeyGuard:
+    """Lets nobody in below `/v1` without a key, whatever else is right or wrong with the request."""
+
+    def __init__(self, app: ASGIApp, store: KeyStore, parts: Parts) -> None:
+        self._app, self._store, self._parts = app, store, parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Part of ASGI."""
+        if scope["type"] == "http" and f"{scope['path']}/".startswith("/v1/"):
+            header = Request(scope).headers.get("authorization")
+            try:
+                scope["key"] = self._parts.authenticate(header, self._store, time.time(), self._parts)
+            except Refusal as refusal:
+                await error_response(refusal)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class Endpoint:
+    """The routes below `/v1`."""
+
+    def __init__(self, config: Config, driver: Driver, parts: Parts) -> None:
+        self._agents, self._driver, self._parts = config.agents, driver, parts
+        self._meter = RateMeter()
+        self.routes = [
+            Route("/v1/models", self.models, methods=["GET"]),
+            Route("/v1/models/{id:path}", self.model, methods=["GET"]),
+            Route("/v1/chat/completions", self.completions, methods=["POST"]),
+        ]
+
+    async def models(self, request: Request) -> Response:
+        """The key's agents."""
+        key: Key = request.scope["key"]
+        ids = [agent for agent in key.agent_ids if self._parts.in_scope(key, self._agents, agent)]
+        return JSONResponse({"object": "list", "data": [_describe(agent) for agent in ids]})
+
+    async def model(self, request: Request) -> Response:
+        """One agent of the key's; its id may hold slashes."""
+        agent = request.path_params["id"]
+        if not self._parts.in_scope(request.scope["key"], self._agents, agent):
+            raise no_such_model(agent)
+        return JSONResponse(_describe(agent))
+
+    async def completions(self, request: Request) -> Response:
+        """An agent's answer to a conversation."""
+        key: Key = request.scope["key"]
+        self._meter.count(key, time.monotonic())
+        chat = parse(await _body(request), self._parts)
+        drive = partial(self._drive, chat)
+        if not self._parts.in_scope(key, self._agents, chat.model):
+            raise await self._parts.refuse_agent(chat.model, drive)
+        model = self._parts.model_of(self._agents, chat.model)
+        return TurnResponse(chat, model, drive, self._parts)
+
+    async def _drive(self, chat: ChatRequest, say: Say | None = None) -> Outcome:
+        model = self._parts.model_of(self._agents, chat.model)
+        return await self._driver.drive(model, self._parts.to_prompt(chat.messages), say)
+
+
+def create_app(config: Config, parts: Parts | None = None) -> Starlette:
+    """The endpoint; `parts` exchanges some of its small decisions."""
+    parts = parts or Parts()
+    store, opencode = KeyStore(config.database), Opencode(config)
+    driver = Driver(opencode, parts, config.budget, config.abort_grace)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        await opencode.close()
+        store.close()
+
+    app = Starlette(
+        routes=[*Endpoint(config, driver, parts).routes, *KeyRoutes(config, store).routes],
+        middleware=[Middleware(KeyGuard, store, parts)],
+        exception_handlers={Refusal: _on_refusal, HTTPException: _on_http, Exception: _on_crash},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _body(request: Request) -> bytes:
+    """The request's body; raises `Refusal` (413) when it is too long to be read."""
+    body = bytearray()
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MAX_BODY:
+                raise Refusal(413, f"The body is longer than {MAX_BODY} bytes.", headers={"connection": "close"})
+    except ClientDisconnect:
+        raise Refusal(400, "The body is not whole.") from None
+    return bytes(body)
+
+
+def _describe(agent: str) -> dict[str, Any]:
+    return {"id": agent, "object": "model", "created": _CREATED, "owned_by": "agents"}
+
+
+async def _on_refusal(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return error_response(error)
+
+
+async def _on_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return error_response(Refusal(error.status_code, f"{error.detail}.", headers=error.headers))
+
+
+async def _on_crash(_request: Request, _error: Exception) -> Response:
+    return error_response(Refusal(500, "Something is wrong with this server.", type="server_error", code="internal"))

@@ -1,0 +1,52 @@
+"""The endpoint's configuration: a JSON file, and secrets from the environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.reference.endpoint.agents import Agents
+
+SECRETS = ("OPENCODE_SERVER_PASSWORD", "ENDPOINT_OWNER_TOKEN", "ENDPOINT_REGISTRY_TOKEN")
+"""The environment variables that hold the password of opencode, the owner's session and an agent's registry token."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the endpoint needs to know.
+
+    A request is answered or refused within `deadline` seconds; `abort_grace` of them are kept for giving up.
+    `rate_cap_default` is the number of turns per minute of a key minted without a cap, None for no limit.
+    """
+
+    agents: Agents
+    opencode_url: str
+    database: str
+    opencode_password: str = field(repr=False)
+    owner_token: str = field(repr=False)
+    registry_token: str = field(repr=False)
+    opencode_username: str = "opencode"
+    deadline: float = 20.0
+    abort_grace: float = 1.0
+    rate_cap_default: int | None = None
+
+    @property
+    def budget(self) -> float:
+        """Seconds that a turn may take: the deadline less what giving up takes, but at least half of it."""
+        return max(self.deadline - self.abort_grace, self.deadline / 2)
+
+
+def load_config(path: Path, environ: Mapping[str, str]) -> Config:
+    """The configuration in `path`; raises UsageError when it or a secret cannot be had."""
+    missing = [name for name in SECRETS if not environ.get(name)]
+    if missing:
+        raise UsageError(f"not set: {', '.join(missing)}", "Set them in the endpoint's environment.")
+    try:
+        settings = json.loads(path.read_text("utf-8"))
+        password, owner, registry = (environ[name] for name in SECRETS)
+        return Config(**settings, opencode_password=password, owner_token=owner, registry_token=registry)
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(f"{path}: {error}", "Its keys are the fields of Config that are not secret.") from error

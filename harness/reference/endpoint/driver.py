@@ -1,0 +1,107 @@
+"""Drives one turn at opencode, from a new session to its outcome, and cleans up behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
+
+from harness.reference.endpoint.agents import Model
+from harness.reference.endpoint.opencode import Opencode, OpencodeError
+from harness.reference.endpoint.prompt import Prompt
+from harness.reference.endpoint.turn import Delta, Failure, Outcome, Question, Reply, Retracted, Step, Turn
+
+if TYPE_CHECKING:
+    from harness.reference.endpoint.parts import Parts
+
+Why = Literal["deadline", "gone", "failed"]
+"""Why a turn is given up: it took too long, its client has gone, or it failed."""
+
+Say = Callable[[str], Awaitable[None]]
+"""Takes a piece of the answer."""
+
+RECOVERY_SECONDS = 1.0
+"""How long after a context overflow opencode may take to begin its compaction: it does so at once."""
+
+_ABORT_AGAIN_SECONDS = 0.2
+_log = logging.getLogger("endpoint")
+
+
+async def abort_turn(opencode: Opencode, turn: Turn, _why: Why) -> None:
+    """Abort the turn and those of its child sessions, twice.
+
+    The first abort may come before opencode has begun, and ending a child lets its parent go on.
+    """
+    for pause in (0.0, _ABORT_AGAIN_SECONDS):
+        await asyncio.sleep(pause)
+        await opencode.abort(turn.session)
+        turn.family.update(await opencode.children(turn.session))
+        await asyncio.gather(*(opencode.abort(session) for session in turn.family))
+
+
+class Driver:
+    """Drives turns, each within `budget` seconds; giving one up takes at most `abort_grace` more."""
+
+    def __init__(self, opencode: Opencode, parts: Parts, budget: float, abort_grace: float) -> None:
+        self._opencode, self._parts = opencode, parts
+        self._budget, self._abort_grace = budget, abort_grace
+
+    async def drive(self, model: Model, prompt: Prompt, say: Say | None = None) -> Outcome:
+        """The outcome of a turn; pieces are given to `say` as they are made.
+
+        With `say`, a turn that takes back what was said fails. Cancelling this gives the turn up.
+        """
+        turn: Turn | None = None
+        why: Why | None = "gone"
+        try:
+            async with asyncio.timeout(self._budget) as limit:
+                turn = self._parts.make_turn(await self._opencode.create_session(self._parts.session_options))
+                outcome = await self._follow(turn, model, prompt, say, limit)
+                why = "failed" if isinstance(outcome, Failure) else None
+        except TimeoutError:
+            why, outcome = "deadline", Failure("no outcome in time")
+        except OpencodeError as error:
+            why, outcome = "failed", Failure(str(error))
+        finally:
+            if turn is not None and why is not None:
+                await self._give_up(turn, why)
+        if isinstance(outcome, Failure):
+            _log.warning("turn failed: %s", outcome.reason)
+        return outcome
+
+    async def _follow(
+        self, turn: Turn, model: Model, prompt: Prompt, say: Say | None, limit: asyncio.Timeout
+    ) -> Outcome:
+        loop, deadline = asyncio.get_running_loop(), limit.when()
+        assert deadline is not None
+        async with self._opencode.events() as events:
+            await anext(events)
+            await self._opencode.prompt(turn.session, model, prompt)
+            async for event in events:
+                for step in turn.feed(event):
+                    outcome = await self._act(step, say)
+                    if outcome is not None:
+                        return outcome
+                if not turn.doubtful:
+                    limit.reschedule(deadline)
+                elif limit.when() == deadline:
+                    limit.reschedule(min(deadline, loop.time() + RECOVERY_SECONDS))
+        raise OpencodeError("the event stream ended")
+
+    async def _act(self, step: Step, say: Say | None) -> Outcome | None:
+        if isinstance(step, Reply | Failure):
+            return step
+        if isinstance(step, Question):
+            await self._opencode.reject(step)
+        elif say is not None and isinstance(step, Delta):
+            await say(step.text)
+        elif say is not None and isinstance(step, Retracted):
+            return Failure("text that was sent already is of an abandoned attempt")
+        return None
+
+    async def _give_up(self, turn: Turn, why: Why) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._abort_grace):
+                await self._parts.give_up(self._opencode, turn, why)

@@ -1,0 +1,52 @@
+"""OpenAI's error envelope: what every refusal looks like on the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from harness.reference.endpoint.turn import Failure
+
+
+class Refusal(Exception):
+    """A request that is not answered with a completion; `message` is for the client and holds no internals."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        type: str = "invalid_request_error",
+        code: str | None = None,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, dict(headers or {})
+        self.type, self.code, self.param = type, code, param
+
+
+def error_body(refusal: Refusal) -> dict[str, Any]:
+    """The envelope: `{"error": {message, type, code, param}}`."""
+    error = {"message": refusal.message, "type": refusal.type, "code": refusal.code, "param": refusal.param}
+    return {"error": error}
+
+
+def error_response(refusal: Refusal) -> Response:
+    """The refusal as a JSON answer. ASCII only, so that an echoed name may hold unpaired surrogates."""
+    content = json.dumps(error_body(refusal)).encode("ascii")
+    return Response(content, refusal.status, refusal.headers, "application/json")
+
+
+def turn_failed(_failure: Failure) -> Refusal:
+    """What a client learns of a failed turn: that it failed. Trying again would only run the agent again."""
+    return Refusal(
+        502,
+        "The agent did not complete its turn.",
+        type="server_error",
+        code="agent_error",
+        headers={"x-should-retry": "false"},
+    )

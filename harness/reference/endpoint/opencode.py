@@ -1,0 +1,128 @@
+"""The client of an opencode server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from harness.exchange import parse_json
+from harness.reference.endpoint.agents import Model
+from harness.reference.endpoint.config import Config
+from harness.reference.endpoint.prompt import Prompt
+from harness.reference.endpoint.turn import Question
+from harness.sse import Parser
+
+_CALL_SECONDS = 10.0
+_NOBODY = "Nobody is there to be asked. Go on without it."
+
+
+class OpencodeError(Exception):
+    """The server cannot be reached, refused a call, or said something that is not in its protocol."""
+
+
+class Opencode:
+    """An opencode server, asked with a connection for each call: an idle one may not have survived a restart."""
+
+    def __init__(self, config: Config) -> None:
+        secure = config.opencode_url.startswith("https")
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        self._client = httpx.AsyncClient(
+            base_url=config.opencode_url,
+            auth=(config.opencode_username, config.opencode_password),
+            timeout=_CALL_SECONDS,
+            transport=httpx.AsyncHTTPTransport(verify=secure, limits=limits),
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close what is open."""
+        await self._client.aclose()
+
+    async def create_session(self, options: Mapping[str, Any]) -> str:
+        """The id of a new session."""
+        session = await self._json("POST", "/session", options)
+        session_id = session.get("id") if isinstance(session, dict) else None
+        if not isinstance(session_id, str) or not session_id:
+            raise OpencodeError("the new session has no id")
+        return session_id
+
+    @asynccontextmanager
+    async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        """Every session's events from now on. Its first one comes at once and shows that it is live."""
+        try:
+            async with self._client.stream("GET", "/event", timeout=httpx.Timeout(_CALL_SECONDS, read=None)) as answer:
+                if answer.status_code != 200 or "text/event-stream" not in answer.headers.get("content-type", ""):
+                    raise OpencodeError(f"GET /event: status {answer.status_code}")
+                yield _events(answer)
+        except httpx.HTTPError as error:
+            raise OpencodeError(f"GET /event: {error!r}") from error
+
+    async def prompt(self, session: str, model: Model, prompt: Prompt) -> None:
+        """Begin a turn."""
+        body = {
+            "model": {"providerID": model.provider, "modelID": model.id},
+            **({"system": prompt.system} if prompt.system else {}),
+            "parts": [{"type": "text", "text": prompt.text}],
+        }
+        answer = await self._call("POST", f"/session/{quote(session, safe='')}/prompt_async", body)
+        if answer.status_code != 204:
+            raise OpencodeError(f"prompt_async: status {answer.status_code}")
+
+    async def children(self, session: str) -> tuple[str, ...]:
+        """The ids of the session's child sessions, as far as the server tells."""
+        with suppress(OpencodeError):
+            sessions = await self._json("GET", f"/session/{quote(session, safe='')}/children")
+            if isinstance(sessions, list):
+                return tuple(str(child["id"]) for child in sessions if isinstance(child, dict) and "id" in child)
+        return ()
+
+    async def abort(self, session: str) -> None:
+        """End the session's turn, if the server can be reached."""
+        with suppress(OpencodeError):
+            await self._call("POST", f"/session/{quote(session, safe='')}/abort")
+
+    async def reject(self, question: Question) -> None:
+        """Answer a question with no. A permission is refused with a message, without which the turn would end."""
+        path = f"/{question.kind}/{quote(question.id, safe='')}"
+        with suppress(OpencodeError):
+            if question.kind == "permission":
+                await self._call("POST", f"{path}/reply", {"reply": "reject", "message": _NOBODY})
+            else:
+                await self._call("POST", f"{path}/reject")
+
+    async def _json(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        answer = await self._call(method, path, body)
+        if answer.status_code != 200:
+            raise OpencodeError(f"{method} {path}: status {answer.status_code}")
+        return parse_json(answer.content)
+
+    async def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+        try:
+            return await self._client.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            raise OpencodeError(f"{method} {path}: {error!r}") from error
+
+
+async def _events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    parser = Parser()
+    async for data in answer.aiter_bytes():
+        for event in parser.feed(data):
+            payload = event.json()
+            if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
+                raise OpencodeError("an event that is none")
+            yield payload
+    raise OpencodeError("the event stream ended")
+
+
+SESSION_OPTIONS: dict[str, Any] = {
+    "title": "Chat completion",
+    "permission": [
+        {"permission": permission, "pattern": "*", "action": "deny"}
+        for permission in ("external_directory", "question", "doom_loop")
+    ],
+}
+"""Of a new session: a title, without which the server asks the model for one; and no to what it would ask about."""

@@ -1,0 +1,49 @@
+"""The endpoint's small decisions, each in a place of its own, so that one can be exchanged for another.
+
+Every field defaults to what keeps the contract; a broken endpoint is `dataclasses.replace` of one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.reference.endpoint import access, agents, chat_request, completion, driver, envelope, stream
+from harness.reference.endpoint.agents import Agents, Model
+from harness.reference.endpoint.chat_request import Message
+from harness.reference.endpoint.completion import Frame
+from harness.reference.endpoint.driver import Why
+from harness.reference.endpoint.envelope import Refusal
+from harness.reference.endpoint.keys import Key, KeyStore
+from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode
+from harness.reference.endpoint.prompt import Prompt, to_prompt
+from harness.reference.endpoint.turn import Failure, Turn
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What an endpoint is made of; see the default of each field for what it takes and gives."""
+
+    authenticate: Callable[[str | None, KeyStore, float, Parts], Key] = access.authenticate
+    accepts: Callable[[Key, float], bool] = access.accepts
+    refuse_key: Callable[[Key | None], Refusal] = access.refuse_key
+    in_scope: Callable[[Key, Agents, str], bool] = access.in_scope
+    refuse_agent: Callable[[str, Callable[[], Awaitable[object]]], Awaitable[Refusal]] = access.refuse_agent
+
+    read_stream: Callable[[object], bool] = chat_request.read_stream
+    read_content: Callable[[object, str], str] = chat_request.read_content
+    last_user: Callable[[Sequence[Message]], Message] = chat_request.last_user
+    check_empty: Callable[[Message], None] = chat_request.accept_empty
+
+    model_of: Callable[[Agents, str], Model] = agents.model_of
+    to_prompt: Callable[[Sequence[Message]], Prompt] = to_prompt
+    session_options: Mapping[str, Any] = field(default_factory=lambda: SESSION_OPTIONS)
+    make_turn: Callable[[str], Turn] = Turn
+    give_up: Callable[[Opencode, Turn, Why], Awaitable[None]] = driver.abort_turn
+
+    turn_failed: Callable[[Failure], Refusal] = envelope.turn_failed
+    new_frame: Callable[[str, Model], Frame] = completion.new_frame
+    chunk: Callable[[Frame, dict[str, Any], str | None], dict[str, Any]] = completion.chunk
+    terminator: bytes = stream.TERMINATOR
+    stream_headers: Mapping[str, str] = field(default_factory=lambda: stream.HEADERS)

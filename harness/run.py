@@ -1,0 +1,167 @@
+"""A run: plan, launch, examine, check, and write it all down."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import io
+import secrets
+import signal
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+import pytest
+
+from harness import doctor, opencode
+from harness.discovery import discovered
+from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
+from harness.launch import Say, launched, opencode_binary
+from harness.pytest_run import collect, isolated, session_arguments
+from harness.recorder import Recorder
+from harness.redaction import Redactor
+from harness.requirements import catalogue
+from harness.results import CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
+from harness.subject import LiveSubject
+from harness.suite_plugin import SuitePlugin
+from harness.target import Target
+from harness.worker import WorkerSettings, WorkerSetup
+
+RESULTS = "results.jsonl"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to run: the target, a suite, which of its checks, in how many workers, and where results go."""
+
+    target: Target
+    suite: str = "agent_endpoint"
+    expression: str = ""
+    strict: bool = False
+    require_all: bool = False
+    out: Path = Path("turnproof-report")
+    workers: int = 0
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Is told how the run goes: the plan, each step of the doctor, each result."""
+
+    planned: Callable[[int], None] = lambda _count: None
+    step: Say = lambda _step, _detail: None
+    done: Callable[[CheckResult], None] = lambda _result: None
+
+
+def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | None]:
+    """Make the run; what its results file says, and the error that ended it early, if one did.
+
+    Raises TurnproofError for what is wrong before there is a results file.
+    """
+    planned = collect(order.suite, order.expression)
+    order = replace(order, target=discovered(order.target))
+    binary = opencode_binary(order.target, observer.step)
+    observer.planned(len(planned))
+    header = _header(order, planned, binary)
+    with _results_file(order.out) as stream:
+        writer = Writer(stream, Redactor())
+        writer.write(header.to_json())
+        recorder = Recorder(writer, observer.done)
+        outcome, error = _outcome(lambda: _measure(order, header, binary, recorder, observer), recorder, len(planned))
+        footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
+        writer.write(footer.to_json())
+    return read(order.out / RESULTS), error
+
+
+def _outcome(measure: Callable[[], None], recorder: Recorder, planned: int) -> tuple[Outcome, TurnproofError | None]:
+    try:
+        with _terminable():
+            measure()
+    except KeyboardInterrupt:
+        return "interrupted", None
+    except TargetNotReady as error:
+        return "not-ready", error
+    except TurnproofError as error:
+        return "error", error
+    if recorder.not_ready:
+        return "not-ready", TargetNotReady("a worker's target comes up", recorder.not_ready, "try without -n")
+    if recorder.broken:
+        return "error", HarnessError("\n".join(recorder.broken), "this is a fault of turnproof: please report it")
+    return ("finished" if recorder.count == planned else "interrupted"), None
+
+
+def _measure(order: Order, header: Header, binary: Path | None, recorder: Recorder, observer: Observer) -> None:
+    """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
+    capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
+    with launched(order.target, binary, observer.step) as launch:
+        doctor.round_trip(launch, header.seed, observer.step)
+        if order.workers == 0:
+            plugins = [recorder, SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
+            _run_pytest(session_arguments(header.planned, 0), plugins)
+    if order.workers:
+        settings = WorkerSettings(order.target, binary, header.seed, capabilities)
+        _run_pytest(session_arguments(header.planned, order.workers), [recorder, WorkerSetup(settings)])
+
+
+def _run_pytest(arguments: list[str], plugins: list[object]) -> None:
+    """Run pytest; an interrupted one raises KeyboardInterrupt here too."""
+    said = io.StringIO()
+    with isolated(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = pytest.main(arguments, plugins=plugins)
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise HarnessError(f"pytest ended with {code!r}: {said.getvalue()[-4000:]}", "please report this")
+
+
+def _header(order: Order, planned: tuple[Planned, ...], binary: Path | None) -> Header:
+    claimed = {id_ for check in planned for id_ in check.requirements}
+    return Header(
+        run=str(uuid.uuid4()),
+        seed=secrets.token_hex(16),
+        started=_now(),
+        harness=version("turnproof"),
+        suite=order.suite,
+        target=order.target.facts,
+        strict=order.strict,
+        require_all=order.require_all,
+        planned=planned,
+        requirements=tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed),
+        parts=(opencode.describe(binary, opencode.VERSION),) if binary else (),
+    )
+
+
+@contextlib.contextmanager
+def _results_file(out: Path) -> Iterator[IO[str]]:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        stream = (out / RESULTS).open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{out}: cannot be written: {error.strerror}", "choose another folder with --out") from error
+    with stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Make SIGTERM end the run as Ctrl-C does, so that a footer is written and nothing is left running."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,87 @@
+"""What a run's checks are made against: a live target, or the record of a finished run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from harness.actors import Running
+from harness.exchange import Exchange, exchange_to_json
+from harness.launch import Launch
+from harness.results import CheckResult, Results
+from harness.target import Facts
+from harness.world import LiveWorld, RecordedWorld, World, nonces_in
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the actors of one check stand on. `running` is None in a replay."""
+
+    world: World
+    facts: Facts
+    keys: Mapping[str, str]
+    running: Running | None
+
+
+class Subject(Protocol):
+    """Gives each check its context, and takes back its result."""
+
+    def begin(self, check: str) -> Context:
+        """The context of a check that begins now."""
+
+    def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
+        """The records that a check leaves in the results file, without secrets."""
+
+
+class LiveSubject:
+    """A launched target; its checks are recorded."""
+
+    def __init__(self, launch: Launch, seed: str) -> None:
+        self._launch, self._seed = launch, seed
+
+    def begin(self, check: str) -> Context:
+        """Part of `Subject`."""
+        live = self._launch.live
+        return Context(LiveWorld(check, self._seed, live.find), self._launch.target.facts, live.keys, live)
+
+    def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
+        """Part of `Subject`: closes the journal's window."""
+        world = context.world
+        assert isinstance(world, LiveWorld)
+        exchanges = self._launch.live.close_window().exchanges
+        stray = {exchange.number for exchange in exchanges if is_stray(exchange, world.nonces)}
+        own = tuple(exchange.number for exchange in exchanges if exchange.number not in stray)
+        records = [_exchange_record(exchange, result.check, exchange.number in stray) for exchange in exchanges]
+        records += [act.to_json() for act in world.acts]
+        records.append(replace(result, exchanges=own).to_json())
+        return [self._launch.redactor.redact_json(record) for record in records]
+
+
+class RecordedSubject:
+    """A recorded run, whose checks are made again without a target. Keys are the placeholders of their secrets."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._acts = {(act.check, act.actor, act.label): act for act in results.acts}
+
+    def begin(self, check: str) -> Context:
+        """Part of `Subject`."""
+        header = self._results.header
+        acts = {(actor, label): act for (of, actor, label), act in self._acts.items() if of == check}
+        world = RecordedWorld(check, header.seed, acts, self._results.exchanges)
+        return Context(world, header.target, {key.name: f"[secret:key.{key.name}]" for key in header.target.keys}, None)
+
+    def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
+        """Part of `Subject`."""
+        return [result.to_json()]
+
+
+def is_stray(exchange: Exchange, nonces: set[str]) -> bool:
+    """Whether an exchange behind the target carries only nonces of other checks, and so came late."""
+    found = nonces_in(exchange.request.body)
+    return exchange.hop != "client" and bool(found) and found.isdisjoint(nonces)
+
+
+def _exchange_record(exchange: Exchange, check: str, stray: bool) -> dict[str, Any]:
+    return {"record": "exchange", "check": check, "stray": stray, **exchange_to_json(exchange)}

@@ -1,0 +1,95 @@
+"""xdist workers of a run: each launches a target and stand-ins of its own, and dies with the run."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.launch import launched
+from harness.results import CheckResult
+from harness.subject import Context, LiveSubject
+from harness.suite_plugin import SuitePlugin
+from harness.supervised import own_process_dies_with_parent
+from harness.target import Target
+
+_KEY = "turnproof"
+_NUMBERS_PER_WORKER = 1_000_000
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """What a worker needs to know to make checks of its own."""
+
+    target: Target
+    binary: Path | None
+    seed: str
+    capabilities: Mapping[str, str | None]
+
+
+class WorkerSetup:
+    """Runs in the controlling process: hands each worker the settings."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._settings = pickle.dumps(settings)
+
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hook of pytest-xdist: before a worker starts."""
+        node.workerinput[_KEY] = self._settings
+
+
+class WorkerSubject:
+    """Launches the target at the worker's first check. Exchanges are numbered apart from other workers'."""
+
+    def __init__(self, settings: WorkerSettings, worker: int) -> None:
+        self._settings, self._first = settings, 1 + (worker + 1) * _NUMBERS_PER_WORKER
+        self._ends = contextlib.ExitStack()
+        self._live: LiveSubject | None = None
+
+    def begin(self, check: str) -> Context:
+        """Part of `Subject`; raises TargetNotReady."""
+        if self._live is None:
+            launch = self._ends.enter_context(
+                launched(self._settings.target, self._settings.binary, first_number=self._first)
+            )
+            self._live = LiveSubject(launch, self._settings.seed)
+        return self._live.begin(check)
+
+    def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
+        """Part of `Subject`."""
+        assert self._live is not None
+        return self._live.end(context, result)
+
+    def close(self) -> None:
+        """End what was launched."""
+        self._ends.close()
+
+
+class Worker:
+    """Runs in the worker's process."""
+
+    def __init__(self, subject: WorkerSubject) -> None:
+        self._subject = subject
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self) -> Generator[None]:
+        """Hook: nothing that the worker launched outlives its session."""
+        self._subject.close()
+        yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hook: makes this process ready when it is a worker of a run."""
+    workerinput = getattr(config, "workerinput", None)
+    if workerinput is None or _KEY not in workerinput:
+        return
+    own_process_dies_with_parent()
+    settings: WorkerSettings = pickle.loads(workerinput[_KEY])
+    subject = WorkerSubject(settings, int(workerinput["workerid"].removeprefix("gw")))
+    config.pluginmanager.register(Worker(subject))
+    config.pluginmanager.register(SuitePlugin(subject, settings.capabilities))

@@ -1,0 +1,1 @@
+"""The suites: requirements and the checks that claim them."""

@@ -1,0 +1,118 @@
+"""A turn that nobody waits for is ended upstream, not only here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.actors import Client, Clock, JournalReader, Script
+from harness.chat import ask
+from harness.check import Inconclusive, expect
+from harness.exchange import Exchange
+from harness.expectations import expect_refusal, shown
+from harness.fakes.model.script import Answer
+from harness.target import Agent, Facts, KeyFacts
+
+MEND = "POST /session/{id}/abort when the endpoint gives up or its client goes away, and again a moment later"
+QUIET_SECONDS = 3.0
+"""How long no model call may begin, from the contract: longer than opencode's first retry waits."""
+
+SLACK = 3.0
+"""Seconds beyond the declared deadline in which the refusal may still arrive."""
+
+HANG = Answer(fault="hang")
+ENDLESS = Answer(text="and again ", finish=None, pause=0.1)
+"""Without a finish reason opencode asks again, without end."""
+
+
+def calls_with(journal: JournalReader, label: str, word: str) -> list[Exchange]:
+    """The model calls whose prompt holds `word`."""
+    return [call for call in journal.read(label, "model") if word.encode() in call.request.body]
+
+
+def await_calls(journal: JournalReader, label: str, words: list[str], within: float) -> None:
+    """Wait until a model call was made for each word; the check cannot be made without."""
+
+    def all_made(calls: tuple[Exchange, ...]) -> bool:
+        return all(any(word.encode() in call.request.body for call in calls) for word in words)
+
+    if not all_made(journal.wait(label, "model", all_made, within)):
+        raise Inconclusive("not every request led to a model call")
+
+
+def expect_ended(journal: JournalReader, clock: Clock, target: Facts, words: dict[str, str]) -> None:
+    """The model calls of each turn are closed, and after the grace none begins."""
+    clock.sleep("grace", target.abort_grace)
+    before = {why: calls_with(journal, f"after the grace: {why}", word) for why, word in words.items()}
+    clock.sleep("quiet", QUIET_SECONDS)
+    for why, word in words.items():
+        calls = calls_with(journal, f"after the quiet: {why}", word)
+        still_open = [call for call in before[why] if call.end == "open"]
+        expect(
+            not still_open,
+            f"the open model call to be closed within {target.abort_grace:g} s when {why}",
+            f"{len(still_open)} of {len(before[why])} calls still open",
+            MEND,
+            still_open[0] if still_open else None,
+        )
+        later = calls[len(before[why]) :]
+        expect(
+            not later,
+            f"no further model call for {QUIET_SECONDS:g} s when {why}",
+            f"{len(later)} more",
+            MEND,
+            later[0] if later else None,
+        )
+
+
+@pytest.mark.requirement("AE-FAULT-6")
+def test_giving_up_at_the_deadline_aborts_the_turn(
+    client: Client,
+    script: Script,
+    journal: JournalReader,
+    clock: Clock,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
+) -> None:
+    """A model that hangs and one that is asked without end: the endpoint gives both up, and ends both turns."""
+    turns = {"the model hangs": ("hang", HANG), "the model is asked without end": ("endless", ENDLESS)}
+    for label, answer in turns.values():
+        script.answer(label, answer, nonce=nonce(label))
+    asked = [client.begin(f"ask {label}", ask(agent.id, nonce(label)), key=key.name) for label, _ in turns.values()]
+    await_calls(journal, "calls", [nonce(label) for label, _ in turns.values()], target.deadline)
+    for why, call in zip(turns, asked, strict=True):
+        reply = call.result()
+        expect_refusal(reply, {502, 504}, f"a turn that is not over when {why}", "answer 502 at the deadline")
+        late = reply.duration is None or reply.duration > target.deadline + SLACK
+        limit = f"{target.deadline:g} s (the declared deadline, and {SLACK:g} s for the way)"
+        expect(not late, f"the refusal within {limit} when {why}", shown(reply), "keep one deadline per turn", reply)
+    expect_ended(journal, clock, target, {why: nonce(label) for why, (label, _) in turns.items()})
+
+
+@pytest.mark.requirement("AE-FAULT-6")
+def test_a_client_that_goes_away_ends_its_turn(
+    client: Client,
+    script: Script,
+    journal: JournalReader,
+    clock: Clock,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
+) -> None:
+    """Who waits for a JSON answer, and who reads a stream: when they leave, the turn ends."""
+    half = Answer(text="half of an answer", fault="hang_after_text")
+    script.answer("json", HANG, nonce=nonce("json"))
+    script.answer("stream", half, nonce=nonce("stream"))
+    waiting = client.begin("ask json", ask(agent.id, nonce("json")), key=key.name)
+    reading = client.begin("ask stream", ask(agent.id, nonce("stream"), stream=True), key=key.name)
+    await_calls(journal, "calls", [nonce("json"), nonce("stream")], target.deadline)
+    for call in (waiting, reading):
+        left = call.leave()
+        if left.end != "gone":
+            raise Inconclusive(f"the answer came before the client could leave: {shown(left)}")
+    gone = {"the client of a JSON answer left": "json", "the client of a stream left": "stream"}
+    expect_ended(journal, clock, target, {why: nonce(label) for why, label in gone.items()})

@@ -1,0 +1,91 @@
+"""What a stream looks like on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.actors import Client, Script
+from harness.chat import Stream, ask
+from harness.check import expect
+from harness.exchange import Exchange
+from harness.expectations import expect_said, expect_stream
+from harness.fakes.model.script import Answer
+from harness.shapes import flaw
+from harness.target import Agent, KeyFacts
+
+DONE = "[DONE]"
+WORDS = "\u00fcber \u4f60\u597d \U0001f600 "
+
+
+@pytest.fixture
+def answer(client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent) -> Exchange:
+    """A streamed answer in several pieces; of the target's own making where no stand-in is behind it."""
+    scripted = script.reaches("model behind", "model")
+    if scripted:
+        script.answer("answer", Answer(text=WORDS + nonce("said"), pause=0.02), nonce=nonce("asked"))
+    exchange = client.send("stream", ask(agent.id, nonce("asked"), stream=True), key=key.name)
+    if scripted:
+        expect_said(expect_stream(exchange, "stream: true").text, nonce("said"), exchange)
+    return exchange
+
+
+@pytest.fixture
+def stream(answer: Exchange) -> Stream:
+    """The answer read as a stream."""
+    return expect_stream(answer, "stream: true")
+
+
+@pytest.mark.requirement("AE-STREAM-3")
+def test_a_stream_begins_without_a_byte_order_mark(answer: Exchange, stream: Stream) -> None:
+    """A client that does not strip it loses the first event."""
+    marked = answer.body.startswith(b"\xef\xbb\xbf")
+    expect(not marked and bool(stream.events), "events and no byte order mark", answer.text[:60], "drop it", answer)
+
+
+@pytest.mark.requirement("AE-STREAM-3")
+def test_every_event_but_the_last_is_a_valid_chunk(answer: Exchange, stream: Stream) -> None:
+    """Each is a `chat.completion.chunk` of the API."""
+    mend = "send chat.completion.chunk objects, `object` included"
+    expect(len(stream.events) > 1, "at least one chunk and [DONE]", answer.text[:300] or "nothing", mend, answer)
+    for event in stream.events[:-1]:
+        wrong = flaw("chat_completion_chunk", event.json())
+        expect(wrong is None, "valid chat.completion.chunk events", f"{wrong} in {event.data[:300]}", mend, answer)
+
+
+@pytest.mark.requirement("AE-STREAM-3")
+@pytest.mark.parametrize("field", ["id", "created", "model"])
+def test_all_chunks_share_their(answer: Exchange, stream: Stream, agent: Agent, field: str) -> None:
+    """One completion has one id, one creation time, and the model that was asked for."""
+    values = {repr(chunk.get(field)) for chunk in stream.chunks}
+    wanted = {repr(agent.id)} if field == "model" else values
+    same = len(values) == 1 and values == wanted and values != {"None"}
+    mend = f"make `{field}` once per completion"
+    expect(same, f"one `{field}` in all chunks" + (f", {agent.id!r}" if field == "model" else ""), sorted(values), mend)
+    expect(bool(stream.chunks), "chunks", answer.text[:300], mend, answer)
+
+
+@pytest.mark.requirement("AE-STREAM-3")
+def test_the_role_is_said_once(answer: Exchange, stream: Stream) -> None:
+    """Stream helpers concatenate what they are given: `assistantassistant`."""
+    deltas = [choice.get("delta") for choice in stream.choices]
+    roles = [delta["role"] for delta in deltas if isinstance(delta, dict) and delta.get("role") is not None]
+    expect(
+        roles == ["assistant"], "the role `assistant` in exactly one delta", repr(roles), "say it first only", answer
+    )
+
+
+@pytest.mark.requirement("AE-STREAM-3")
+def test_one_finish_reason_is_given(answer: Exchange, stream: Stream) -> None:
+    """Without one, clients take a broken stream for a whole one; opencode asks again without end."""
+    reasons = [choice["finish_reason"] for choice in stream.choices if choice.get("finish_reason") is not None]
+    expect(len(reasons) == 1, "one finish reason", repr(reasons), "give it in the last chunk with choices", answer)
+
+
+@pytest.mark.requirement("AE-STREAM-3")
+def test_done_is_the_last_thing_said(answer: Exchange, stream: Stream) -> None:
+    """One [DONE] ends the stream, and nothing comes after it."""
+    dones = [index for index, event in enumerate(stream.events) if event.data == DONE]
+    last = dones == [len(stream.events) - 1] and not stream.unfinished
+    expect(last, "one `data: [DONE]`, the very last event", answer.text[-300:], "end with data: [DONE]", answer)

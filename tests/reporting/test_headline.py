@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.reporting.headline import headline
+from harness.results import Outcome
+from harness.verdict import Status, summarise
+from tests.sample_results import HOSTILE, requirement, result, results, with_verdicts
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "options", "line"),
+    [
+        (("pass", "pass"), {}, "conforms: all 2 MUSTs pass (2 of 2 measured)"),
+        (("pass",), {}, "conforms: the only MUST passes (1 of 1 measured)"),
+        (("pass", "not-measured"), {}, "conforms: no MUST fails (1 of 2 measured)"),
+        (("pass", "fail", "fail"), {}, "does not conform: 2 of 3 MUSTs fail (3 of 3 measured)"),
+        (("pass", "fail"), {}, "does not conform: 1 of 2 MUSTs fails (2 of 2 measured)"),
+        (
+            ("pass", "fail", "inconclusive"),
+            {},
+            "does not conform: 1 of 3 MUSTs fails, 1 is inconclusive (2 of 3 measured)",
+        ),
+        (("pass", "inconclusive"), {}, "does not conform: 1 of 2 MUSTs is inconclusive (1 of 2 measured)"),
+        (
+            ("pass", "not-measured"),
+            {"require_all": True},
+            "does not conform: 1 of 2 MUSTs is not measured (1 of 2 measured)",
+        ),
+        (("fail", "fail"), {}, "nothing conforms: none of 2 checks passed (2 of 2 MUSTs fail)"),
+        (("not-measured",), {}, "nothing conforms: none of 1 checks passed"),
+        ((), {}, "nothing conforms: none of 0 checks passed"),
+        (("pass", "error"), {}, "harness error: 1 of 2 checks broke in turnproof itself"),
+        (("pass", "not-run"), {"outcome": None}, "unfinished: 1 of 2 checks were made"),
+        (
+            ("fail", "not-run"),
+            {"outcome": "interrupted"},
+            "unfinished: 1 of 2 checks were made (1 of 2 MUSTs fails)",
+        ),
+        (("not-run",), {"outcome": "not-ready", "error": "no answer\non port"}, "target not ready: no answer on port"),
+        (("not-run",), {"outcome": "not-ready"}, "target not ready: no reason was recorded"),
+        (("pass",), {"outcome": "error", "error": "it broke"}, "harness error: it broke"),
+    ],
+)
+def test_headline_says_the_run_in_one_line(verdicts: tuple[Status, ...], options: dict[str, Any], line: str) -> None:
+    assert headline(with_verdicts(*verdicts, **options)) == line
+
+
+def test_headline_says_that_a_should_decided() -> None:
+    checks = [result("p", ("AE-A-1",), "pass"), result("f", ("AE-A-2",), "fail")]
+    rows = [requirement("AE-A-1"), requirement("AE-A-2", "SHOULD")]
+    line = headline(summarise(results(checks, rows, strict=True)))
+    assert line == "does not conform: 1 of 1 SHOULD fails (1 of 1 measured)"
+
+
+def test_headline_says_what_was_measured_in_part() -> None:
+    checks = [result("p", ("AE-A-1",), "pass"), result("n", ("AE-A-1",), "not-measured")]
+    assert headline(summarise(results(checks))) == "conforms: the only MUST passes (1 of 1 measured, 1 in part)"
+
+
+def test_headline_says_that_a_part_was_required() -> None:
+    checks = [result("p", ("AE-A-1",), "pass"), result("n", ("AE-A-1",), "not-measured")]
+    line = headline(summarise(results(checks, require_all=True)))
+    assert line == "does not conform: 1 of 1 MUST is measured in part only (1 of 1 measured, 1 in part)"
+
+
+@pytest.mark.parametrize("outcome", ["error", "not-ready"])
+def test_headline_is_one_short_printable_line_whatever_the_error_says(outcome: Outcome) -> None:
+    line = headline(with_verdicts("not-run", outcome=outcome, error=HOSTILE * 1000))
+    assert line.isprintable()
+    assert len(line) < 300

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from harness.reporting.junit import junit
+from harness.results import Outcome
+from harness.verdict import Status, Summary, summarise
+from tests.sample_results import (
+    HOSTILE,
+    exchange,
+    finding,
+    hostile_summary,
+    mixed_summary,
+    requirement,
+    result,
+    results,
+    with_verdicts,
+)
+
+
+def _root(summary: Summary) -> ET.Element:
+    return ET.fromstring(junit(summary).encode("utf-8"))
+
+
+def _case(summary: Summary, number: int = 0) -> ET.Element:
+    return list(_root(summary).iter("testcase"))[number]
+
+
+def _child(summary: Summary, tag: str, number: int = 0) -> ET.Element:
+    found = _case(summary, number).find(tag)
+    assert found is not None
+    return found
+
+
+def _tags(summary: Summary) -> list[str]:
+    return [child.tag for case in _root(summary).iter("testcase") for child in case if child.tag != "properties"]
+
+
+def test_document_of_a_whole_run(snapshot: SnapshotAssertion) -> None:
+    assert junit(mixed_summary()) == snapshot
+
+
+def test_suites_are_the_requirement_groups() -> None:
+    checks = [result("a", ("AE-AUTH-1",), "pass"), result("b", ("AE-TURN-1",), "pass")]
+    assert [suite.get("name") for suite in _root(summarise(results(checks)))] == [
+        "agent_endpoint.AUTH",
+        "agent_endpoint.TURN",
+    ]
+
+
+def test_check_of_two_groups_is_one_case() -> None:
+    checks = [result("a", ("AE-AUTH-1", "AE-TURN-1"), "pass")]
+    assert _root(summarise(results(checks))).get("tests") == "1"
+
+
+def test_case_has_the_check_title_group_and_time() -> None:
+    assert _case(with_verdicts("pass")).attrib == {
+        "classname": "agent_endpoint.GROUP",
+        "name": "title of check AE-GROUP-1",
+        "time": "0.250",
+    }
+
+
+def test_cases_of_one_title_are_told_apart() -> None:
+    sample = results([result("a", ("AE-A-1",), "pass"), result("b", ("AE-A-1",), "pass")])
+    same = tuple(type(planned)(planned.check, planned.requirements, "t") for planned in sample.header.planned)
+    header = type(sample.header)(**{**vars(sample.header), "planned": same})
+    summary = summarise(type(sample)(header, sample.checks, footer=sample.footer))
+    assert [case.get("name") for case in _root(summary).iter("testcase")] == ["t [a]", "t [b]"]
+
+
+def test_properties_name_requirements_and_levels() -> None:
+    found = {entry.get("name"): entry.get("value") for entry in _case(with_verdicts("pass")).iter("property")}
+    assert found == {"check": "check AE-GROUP-1", "requirements": "AE-GROUP-1", "levels": "MUST", "verdict": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("status", "tag"),
+    [
+        ("pass", None),
+        ("fail", "failure"),
+        ("inconclusive", "failure"),
+        ("error", "error"),
+        ("not-measured", "skipped"),
+        ("not-applicable", "skipped"),
+        ("not-run", "error"),
+    ],
+)
+def test_verdict_has_its_element(status: Status, tag: str | None) -> None:
+    case = _case(with_verdicts(status))
+    assert [(child.tag, child.get("type")) for child in case if child.tag != "properties"] == (
+        [(tag, status)] if tag else []
+    )
+
+
+def test_failure_tells_expected_came_mend_and_exchange() -> None:
+    shown = result("a", ("AE-A-1",), "fail", finding(7))
+    text = _child(summarise(results([shown], exchanges=[exchange(7)])), "failure").text or ""
+    assert text.split("\n")[:5] == [
+        "expected: status 401",
+        "came:     status 404",
+        "mend:     Check the key before the model.",
+        "",
+        "#7 turnproof -> target",
+    ]
+
+
+def test_failure_message_names_the_requirement() -> None:
+    assert _child(with_verdicts("fail"), "failure").get("message") == "AE-GROUP-1: status 404"
+
+
+def test_skipped_message_says_why() -> None:
+    assert _child(with_verdicts("not-measured"), "skipped").get("message") == "not-measured: because"
+
+
+@pytest.mark.parametrize(("strict", "tag"), [(True, "failure"), (False, "skipped")])
+def test_failing_should_is_a_failure_only_when_it_decides(strict: bool, tag: str) -> None:
+    assert _child(with_verdicts("fail", level="SHOULD", strict=strict), tag).get("type") == "fail"
+
+
+def test_failing_check_that_does_not_decide_keeps_its_details() -> None:
+    summary = with_verdicts("fail", level="MAY")
+    assert (_child(summary, "system-out").text or "").startswith("expected: status 401")
+
+
+def test_unmeasured_check_is_a_failure_when_all_are_required() -> None:
+    summary = with_verdicts("pass", "not-measured", require_all=True)
+    assert _child(summary, "failure", 1).get("type") == "not-measured"
+
+
+@pytest.mark.parametrize(("require_all", "tag"), [(True, "failure"), (False, "skipped")])
+def test_requirement_without_a_check_is_a_case(require_all: bool, tag: str) -> None:
+    rows = [requirement("AE-A-1"), requirement("AE-A-2")]
+    summary = summarise(results([result("a", ("AE-A-1",), "pass")], rows, require_all=require_all))
+    assert _child(summary, tag, 1).get("type") == "not-run"
+
+
+@pytest.mark.parametrize("outcome", [None, "interrupted", "not-ready", "error", "finished"])
+def test_run_that_cannot_be_judged_is_never_green(outcome: Outcome | None) -> None:
+    assert _root(summarise(results(outcome=outcome))).get("errors") == "1"
+
+
+@pytest.mark.parametrize("require_all", [True, False])
+@pytest.mark.parametrize(
+    "verdicts",
+    [("pass",), ("pass", "fail"), ("pass", "not-measured"), ("not-measured",), ("pass", "not-run"), ("fail",), ()],
+)
+def test_junit_is_red_exactly_when_the_exit_code_is(verdicts: tuple[Status, ...], require_all: bool) -> None:
+    summary = with_verdicts(*verdicts, require_all=require_all)
+    assert bool({"failure", "error"} & set(_tags(summary))) == (summary.exit_code != 0)
+
+
+def test_counts_are_those_of_the_cases() -> None:
+    root = _root(with_verdicts("pass", "fail", "fail", "not-measured"))
+    counted = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
+    assert counted == {"tests": "4", "failures": "2", "errors": "0", "skipped": "1", "time": "1.000"}
+
+
+def test_hostile_text_is_escaped_and_well_formed() -> None:
+    text = _child(hostile_summary(), "failure").text or ""
+    assert "[red]x[/red] `y` ``` | <b>&\\x00\\x1b[31m\\ud800\\u2028\\u202e\\r\n]]>" in text
+
+
+def test_hostile_header_is_well_formed() -> None:
+    changes: dict[str, Any] = {"suite": HOSTILE, "started": HOSTILE}
+    assert _root(summarise(results([result("a", ("AE-A-1",), "pass")], **changes))).get("tests") == "1"
+
+
+def test_huge_finding_is_bounded() -> None:
+    huge = result("a", ("AE-A-1",), "fail", finding(1, came="x" * 1_000_000))
+    summary = summarise(results([huge], exchanges=[exchange(1, chunks=[b"y" * 1_000_000])]))
+    assert len(junit(summary)) < 20_000

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
+
+from harness.reporting.headline import headline
+from harness.reporting.table import render
+from harness.verdict import Summary, summarise
+from tests.sample_results import (
+    HOSTILE,
+    exchange,
+    finding,
+    hostile_summary,
+    mixed_summary,
+    result,
+    results,
+    with_verdicts,
+)
+
+
+def _rendered(summary: Summary, width: int = 80, terminal: bool = False, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    console = Console(
+        file=stream, width=width, force_terminal=terminal, color_system="truecolor" if terminal else None, _environ={}
+    )
+    render(summary, console)
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def _failing() -> Summary:
+    failed = result("f", ("AE-A-1",), "fail", finding(2))
+    return summarise(results([failed, result("p", ("AE-B-1",), "pass")], exchanges=[exchange(2)]))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_view_of_a_whole_run(width: int, snapshot: SnapshotAssertion) -> None:
+    assert _rendered(mixed_summary(), width) == snapshot
+
+
+def test_headline_comes_last() -> None:
+    assert _rendered(_failing()).endswith(f"\n{headline(_failing())}\n")
+
+
+def test_requirement_has_a_row() -> None:
+    row = next(line for line in _rendered(_failing()).split("\n") if line.startswith(" AE-B-1") or "AE-B-1" in line)
+    assert row.split() == ["AE-B-1", "MUST", "pass", "1/1", "The", "statement", "of", "AE-B-1."]
+
+
+def test_failure_tells_expected_came_mend_and_exchange() -> None:
+    text = _rendered(_failing())
+    told = [line.strip() for line in text.partition("fail AE-A-1 (MUST): title of f\n")[2].split("\n")]
+    assert [" ".join(line.split()) for line in told[:6]] == [
+        "expected status 401",
+        "came status 404",
+        "mend Check the key before the model.",
+        "",
+        "#2 turnproof -> target",
+        "-> POST /v1/chat/completions",
+    ]
+
+
+def test_unmeasured_checks_are_named() -> None:
+    text = _rendered(with_verdicts("pass", "not-measured"))
+    assert "not measured: AE-GROUP-2 title of check AE-GROUP-2: because\n" in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    text = _rendered(hostile_summary(), width)
+    assert max(map(len, text.split("\n"))) <= width
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "iso-8859-1"])
+def test_hostile_text_reaches_the_terminal_written_out(encoding: str) -> None:
+    assert all(line.isprintable() for line in _rendered(hostile_summary(), 100, encoding=encoding).split("\n"))
+
+
+def test_characters_that_the_terminal_lacks_are_written_out() -> None:
+    failed = result("f", ("AE-A-1",), "fail", finding(came="漢"))
+    assert "came     \\u6f22" in _rendered(summarise(results([failed])), encoding="ascii")
+
+
+def test_hostile_text_is_not_read_as_markup() -> None:
+    assert "[red]x[/red]" in _rendered(hostile_summary(), 200)
+
+
+def test_hostile_escape_does_not_reach_a_colour_terminal() -> None:
+    assert "\x1b[31m\\u" not in _rendered(hostile_summary(), 200, terminal=True)
+    assert "\\x1b[31m" in _rendered(hostile_summary(), 200, terminal=True)
+
+
+def test_colour_is_for_terminals_only() -> None:
+    assert "\x1b[" in _rendered(_failing(), terminal=True)
+    assert "\x1b[" not in _rendered(_failing())
+
+
+def test_strays_are_named() -> None:
+    assert "exchanges outside the check they belong to: #1\n" in _rendered(hostile_summary())
+
+
+def test_huge_finding_is_bounded() -> None:
+    huge = result("f", ("AE-A-1",), "fail", finding(1, came=HOSTILE * 100_000))
+    assert len(_rendered(summarise(results([huge], exchanges=[exchange(1, chunks=[b"x" * 10**6])])))) < 20_000

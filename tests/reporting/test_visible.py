@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from harness.reporting.visible import one_line, shortened, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31m", "\\x1b[31m"),
+        ("\x00", "\\x00"),
+        ("\r", "\\r"),
+        ("\x9b", "\\x9b"),
+        ("\u2028", "\\u2028"),
+        ("\u202e", "\\u202e"),
+        ("\u200b", "\\u200b"),
+        ("\ud800", "\\ud800"),
+        ("\uffff", "\\uffff"),
+        ("\U000e0041", "\\U000e0041"),
+        ("plain\n\tüñ 漢 😀", "plain\n\tüñ 漢 😀"),
+    ],
+)
+def test_visible_writes_out_what_acts_or_hides(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_one_line_has_no_line_end() -> None:
+    assert one_line("a\n\tb") == "a\\n\\tb"
+
+
+def test_short_text_is_left_alone() -> None:
+    assert shortened("abcd", 4) == "abcd"
+
+
+def test_long_text_keeps_its_beginning_and_its_end() -> None:
+    assert shortened("a" * 6 + "b" * 2000 + "c" * 2, 8) == "aaaaaa [... 2,000 characters left out ...] cc"
+
+
+def test_text_shortened_to_nothing_says_how_long_it_was() -> None:
+    assert shortened("abc", 0) == " [... 3 characters left out ...] "

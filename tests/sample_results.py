@@ -1,0 +1,200 @@
+"""Builds small results for tests: say what differs, the rest is plain."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from harness.exchange import Chunk, End, Exchange, Headers, Hop, Request, exchange_to_json
+from harness.redaction import Redactor
+from harness.requirements import Level, Requirement
+from harness.results import CheckResult, Finding, Footer, Header, Outcome, Planned, Results, Verdict, Writer
+from harness.target import Agent, Facts, KeyFacts, Policies
+from harness.verdict import Status, Summary, summarise
+
+SCHEMAS = Path(__file__).parent.parent / "fixtures" / "schemas"
+HOSTILE = "[red]x[/red] `y` ``` | <b>&\x00\x1b[31m\ud800\u2028\u202e\r\n]]>"
+FACTS = Facts(
+    kind="agent-endpoint",
+    name="sample",
+    agents=(Agent("research", "litellm", "large-1"),),
+    keys=(KeyFacts("main", "valid", ("research",)),),
+    capabilities=("mint",),
+    policies=Policies(),
+    deadline=60.0,
+    abort_grace=1.0,
+    url_given=False,
+)
+
+
+def requirement(id_: str, level: Level = "MUST", capability: str | None = None) -> Requirement:
+    return Requirement(id_, level, f"The statement of {id_}.", ("A",), capability)
+
+
+def finding(exchange: int | None = None, **texts: str) -> Finding:
+    plain = {"expected": "status 401", "came": "status 404", "mend": "Check the key before the model."}
+    return Finding(**{**plain, **texts}, exchange=exchange)
+
+
+def result(
+    check: str, requirements: tuple[str, ...], verdict: Verdict, finding: Finding | None = None, reason: str = "because"
+) -> CheckResult:
+    told = None if verdict == "pass" or finding else reason
+    numbers = (finding.exchange,) if finding and finding.exchange else ()
+    return CheckResult(check, requirements, verdict, 0.25, numbers, finding, told)
+
+
+def exchange(
+    number: int = 1,
+    request: Request | None = None,
+    chunks: Iterable[bytes] = (b'{"error":{"message":"no"}}',),
+    status: int | None = 404,
+    headers: Headers = (("Content-Type", "application/json"),),
+    end: End = "complete",
+    hop: Hop = "client",
+    **rest: Any,
+) -> Exchange:
+    asked = request or Request(
+        "POST", "/v1/chat/completions", (("authorization", "Bearer [secret:main]"),), b'{"model":"research"}'
+    )
+    pieces = tuple(Chunk(0.01 * number, data) for number, data in enumerate(chunks))
+    return Exchange(number, hop, asked, 0.5, None, status, headers, pieces, end, 0.0123, **rest)
+
+
+def results(
+    checks: Iterable[CheckResult | Planned] = (),
+    requirements: Iterable[Requirement] | None = None,
+    outcome: Outcome | None = "finished",
+    error: str | None = None,
+    exchanges: Iterable[Exchange] = (),
+    strays: tuple[int, ...] = (),
+    strict: bool = False,
+    require_all: bool = False,
+    **header: Any,
+) -> Results:
+    """Results of `checks`; a Planned among them did not run. Requirements not given are MUSTs."""
+    entries = tuple(checks)
+    made = tuple(entry for entry in entries if isinstance(entry, CheckResult))
+    planned = tuple(
+        entry if isinstance(entry, Planned) else Planned(entry.check, entry.requirements, f"title of {entry.check}")
+        for entry in entries
+    )
+    ids = dict.fromkeys(id_ for entry in entries for id_ in entry.requirements)
+    fields: dict[str, Any] = {
+        "run": "r1",
+        "seed": "s1",
+        "started": "2026-11-29T12:00:00Z",
+        "harness": "0.1.0",
+        "suite": "agent_endpoint",
+        "target": FACTS,
+        "parts": ({"name": "opencode", "version": "1.18.33", "digest": "sha256:abc"},),
+        **header,
+    }
+    return Results(
+        Header(
+            **fields,
+            strict=strict,
+            require_all=require_all,
+            planned=planned,
+            requirements=tuple(requirements) if requirements is not None else tuple(map(requirement, ids)),
+        ),
+        made,
+        exchanges={entry.number: entry for entry in exchanges},
+        strays=strays,
+        footer=Footer(outcome, len(planned), len(made), "2026-11-29T12:00:09Z", error) if outcome else None,
+    )
+
+
+def with_verdicts(*verdicts: Status, level: Level = "MUST", **rest: Any) -> Summary:
+    """A summary of one check for each verdict, each of a requirement of its own."""
+    ids = [f"AE-GROUP-{number}" for number in range(1, len(verdicts) + 1)]
+    checks = [
+        Planned(f"check {id_}", (id_,), f"title of check {id_}")
+        if verdict == "not-run"
+        else result(f"check {id_}", (id_,), verdict, finding() if verdict == "fail" else None)
+        for id_, verdict in zip(ids, verdicts, strict=True)
+    ]
+    return summarise(results(checks, [requirement(id_, level) for id_ in ids], **rest))
+
+
+def hostile_summary() -> Summary:
+    """A failing check where everything that comes from outside is hostile."""
+    asked = Request("POST", f"/{HOSTILE}", (("x-hostile", HOSTILE),), HOSTILE.encode("utf-8", "replace"))
+    shown = exchange(
+        1, asked, [HOSTILE.encode("utf-8", "surrogatepass"), b"\xff\x00"], headers=((HOSTILE, HOSTILE),), error=HOSTILE
+    )
+    failed = result("c1", ("AE-AUTH-1",), "fail", finding(1, expected=HOSTILE, came=HOSTILE, mend=HOSTILE))
+    broke = result("c2", ("AE-AUTH-2",), "inconclusive", reason=HOSTILE)
+    absent = result("c3", ("AE-AUTH-3",), "not-measured", reason=HOSTILE)
+    return summarise(
+        results([failed, broke, absent, result("c4", ("AE-AUTH-4",), "pass")], exchanges=[shown], strays=(1,))
+    )
+
+
+def mixed_summary() -> Summary:
+    """A run with most verdicts, as a person may see it."""
+    rows = [
+        Requirement("AE-AUTH-1", "MUST", "A request without a valid key is refused with 401 before all else.", ("A",)),
+        Requirement("AE-AUTH-2", "MUST", "A revoked or expired key is refused.", ("A",)),
+        Requirement("AE-AUTH-3", "SHOULD", "The refusal does not tell whether the key ever existed.", ("A",)),
+        Requirement("AE-STREAM-1", "MUST", "Events come in order, and `[DONE]` ends them.", ("B",)),
+        Requirement("AE-RATE-1", "MUST", "Requests over the cap get 429.", ("B",), "rate_cap"),
+        Requirement("AE-TURN-1", "MUST", "An aborted turn makes no further model call.", ("B",)),
+    ]
+    cut = exchange(
+        12,
+        chunks=[b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n', b'data: {"error":{"message":"no"}}\n\n'],
+        status=200,
+        headers=(("content-type", "text/event-stream"),),
+        end="cut",
+    )
+    mend = "Send `data: [DONE]` after the last chunk, also after an error, and only then close the connection."
+    unended = finding(12, expected="`data: [DONE]` ends the stream", came="it was cut after 2 events", mend=mend)
+    checks = [
+        result("a1", ("AE-AUTH-1",), "fail", finding(7)),
+        result("a2", ("AE-AUTH-2",), "pass"),
+        result("a2b", ("AE-AUTH-2",), "not-measured", reason="no revoked key can be minted"),
+        result("a3", ("AE-AUTH-3",), "fail", finding()),
+        result("s1", ("AE-STREAM-1",), "fail", unended),
+        result("r1", ("AE-RATE-1",), "not-applicable"),
+        result("t1", ("AE-TURN-1",), "inconclusive", reason="the turn was over before it could be aborted"),
+    ]
+    return summarise(results(checks, rows, exchanges=[exchange(7), cut], strays=(12,)))
+
+
+def records(sample: Results) -> list[dict[str, Any]]:
+    """The sample as the records of a results file."""
+    lines = [
+        {"record": "exchange", "check": None, "stray": number in sample.strays, **exchange_to_json(entry)}
+        for number, entry in sample.exchanges.items()
+    ]
+    acts = [act.to_json() for act in sample.acts]
+    checks = [check.to_json() for check in sample.checks]
+    footer = [sample.footer.to_json()] if sample.footer else []
+    return [sample.header.to_json(), *lines, *acts, *checks, *footer]
+
+
+def write(sample: Results, path: Path, redactor: Redactor | None = None) -> Path:
+    """Write the sample to `path` as a run does."""
+    stream = io.StringIO(newline="\n")
+    writer = Writer(stream, redactor or Redactor())
+    for record in records(sample):
+        writer.write(record)
+    path.write_bytes(stream.getvalue().encode("utf-8"))
+    return path
+
+
+def schema_errors(name: str, value: Any) -> list[str]:
+    """What in `value` breaks the schema `name`, after a round trip through JSON text."""
+    documents = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in SCHEMAS.glob("*.json")}
+    registry: Registry[Any] = Registry().with_contents([])
+    for known, document in documents.items():
+        registry = registry.with_resource(known, Resource.from_contents(document))
+    validator = Draft202012Validator(documents[name], registry=registry)
+    return [error.message for error in validator.iter_errors(json.loads(json.dumps(value)))]

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.exchange import Chunk, Exchange, Request, exchange_from_json, exchange_to_json
+from harness.redaction import Redactor
+
+KEY = "sk-canary/1+\"é\\' x"
+PLAIN = "sk-canary-0123456789"
+HELD = "[secret:key]"
+EXCHANGE = Exchange(1, "client", Request("POST", "/v1"), 0.0, status=200, end="complete", duration=1.0)
+
+
+def redacted(exchange: Exchange, secret: str = PLAIN) -> Exchange:
+    record = Redactor({"key": secret}).redact_json(json.loads(json.dumps(exchange_to_json(exchange))))
+    return exchange_from_json(record)
+
+
+def in_pieces(*pieces: bytes) -> Exchange:
+    return replace(EXCHANGE, chunks=tuple(Chunk(float(at), piece) for at, piece in enumerate(pieces)))
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        KEY,
+        json.dumps(KEY)[1:-1],
+        json.dumps(KEY, ensure_ascii=False)[1:-1],
+        "sk-canary%2F1%2B%22%C3%A9%5C%27%20x",
+        "sk-canary/1%2B%22%C3%A9%5C%27%20x",
+        "sk-canary%2F1%2B%22%C3%A9%5C%27+x",
+    ],
+    ids=["plain", "JSON in ASCII", "JSON", "quoted", "quoted path", "quoted form"],
+)
+def test_every_spelling_is_replaced(spelling: str) -> None:
+    assert Redactor({"key": KEY}).redact(f"<{spelling}>") == f"<{HELD}>"
+
+
+def test_http_basic_form_is_replaced() -> None:
+    redactor = Redactor()
+    redactor.add("password", PLAIN, user="opencode")
+    basic = base64.b64encode(f"opencode:{PLAIN}".encode()).decode()
+    assert redactor.redact(f"Basic {basic}") == "Basic [secret:password]"
+
+
+def test_text_without_a_secret_is_unchanged() -> None:
+    text = "\x85\u2028 é \ud800 \\u00e9 %20 [secret:other]"
+    assert Redactor({"key": PLAIN}).redact(text) == text
+
+
+def test_redactor_without_secrets_changes_nothing() -> None:
+    value = {"a": ["é", {"base64": "/w=="}, 1.5, None, True], "chunks": "any", "hop": 1}
+    assert Redactor({"empty": ""}).redact_json({**value, "hop": None, "chunks": []}) == {
+        **value,
+        "hop": None,
+        "chunks": [],
+    }
+
+
+def test_each_secret_gets_its_own_placeholder() -> None:
+    redactor = Redactor({"a": "first-secret", "b": "other-secret"})
+    assert redactor.redact("other-secret first-secret") == "[secret:b] [secret:a]"
+
+
+@pytest.mark.parametrize("order", [("long", "short"), ("short", "long")])
+def test_secret_inside_another_does_not_break_it(order: tuple[str, str]) -> None:
+    values = {"long": "canary-tail", "short": "canary"}
+    redactor = Redactor({name: values[name] for name in order})
+    assert redactor.redact("canary-tail canary") == "[secret:long] [secret:short]"
+
+
+def test_secret_that_looks_like_a_part_of_a_placeholder_leaves_placeholders_alone() -> None:
+    assert Redactor({"a": "canary", "b": "secret"}).redact("canary") == "[secret:a]"
+
+
+def test_secret_with_the_signs_of_a_pattern_is_taken_literally() -> None:
+    assert Redactor({"key": "a.c*"}).redact("abc a.c*") == f"abc {HELD}"
+
+
+def test_bytes_are_redacted() -> None:
+    assert Redactor({"key": PLAIN}).redact_bytes(b"\xff" + PLAIN.encode()) == b"\xff" + HELD.encode()
+
+
+def test_keys_and_nested_values_are_redacted() -> None:
+    assert Redactor({"key": PLAIN}).redact_json({PLAIN: [{"a": PLAIN}, 1]}) == {HELD: [{"a": HELD}, 1]}
+
+
+def test_numbers_and_other_values_are_unchanged() -> None:
+    assert Redactor({"key": "1"}).redact_json([1, 1.5, None, True]) == [1, 1.5, None, True]
+
+
+def test_request_is_redacted_everywhere() -> None:
+    headers = (("Authorization", f"Bearer {PLAIN}"), ("X-Other", "kept"))
+    request = Request("POST", f"/v1?key={PLAIN}", headers, json.dumps({"k": PLAIN}).encode())
+    assert redacted(replace(EXCHANGE, request=request)).request == Request(
+        "POST", f"/v1?key={HELD}", (("Authorization", f"Bearer {HELD}"), ("X-Other", "kept")), b'{"k": "[secret:key]"}'
+    )
+
+
+def test_request_body_that_is_not_utf_8_is_redacted() -> None:
+    request = replace(EXCHANGE.request, body=b"\xff" + PLAIN.encode() + b"\xfe")
+    assert redacted(replace(EXCHANGE, request=request)).request.body == b"\xff" + HELD.encode() + b"\xfe"
+
+
+@pytest.mark.parametrize("size", range(1, len(PLAIN) + 8))
+def test_secret_cut_across_chunks_is_replaced_once(size: int) -> None:
+    body = f"a {PLAIN} b".encode()
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    assert redacted(in_pieces(*pieces)).text == f"a {HELD} b"
+
+
+def test_redaction_across_chunks_keeps_the_other_cuts_and_all_times() -> None:
+    exchange = redacted(in_pieces(b"one ", b"x sk-canary-", b"0123", b"456789 y", b" end"))
+    assert exchange.chunks == (
+        Chunk(0.0, b"one "),
+        Chunk(1.0, f"x {HELD}".encode()),
+        Chunk(2.0, b""),
+        Chunk(3.0, b" y"),
+        Chunk(4.0, b" end"),
+    )
+
+
+def test_chunks_without_a_secret_are_unchanged() -> None:
+    exchange = in_pieces("é".encode()[:1], "é".encode()[1:], b"", b"\xff")
+    assert redacted(exchange) == exchange
+
+
+def test_secret_in_a_body_that_is_not_utf_8_is_replaced_across_chunks() -> None:
+    exchange = in_pieces(b"\xff" + PLAIN[:5].encode(), PLAIN[5:].encode() + b"\xfe")
+    assert redacted(exchange).body == b"\xff" + HELD.encode() + b"\xfe"
+
+
+def test_secret_with_a_character_cut_across_chunks_is_replaced() -> None:
+    cut = KEY.encode().index("é".encode()) + 1
+    assert redacted(in_pieces(KEY.encode()[:cut], KEY.encode()[cut:]), KEY).text == HELD
+
+
+def test_answer_headers_are_redacted() -> None:
+    assert redacted(replace(EXCHANGE, headers=(("Set-Cookie", f"k={PLAIN}"),))).headers == (
+        ("Set-Cookie", f"k={HELD}"),
+    )
+
+
+def test_object_with_chunks_that_is_no_exchange_is_plain_json() -> None:
+    value: dict[str, Any] = {"chunks": 5, "body": PLAIN}
+    assert Redactor({"key": PLAIN}).redact_json(value) == {"chunks": 5, "body": HELD}
+
+
+def test_value_given_to_the_redactor_is_not_changed() -> None:
+    value = {"a": [PLAIN]}
+    Redactor({"key": PLAIN}).redact_json(value)
+    assert value == {"a": [PLAIN]}
+
+
+def test_redacting_twice_is_redacting_once() -> None:
+    redactor = Redactor({"key": PLAIN})
+    once = redactor.redact(f"a {PLAIN}")
+    assert redactor.redact(once) == once
