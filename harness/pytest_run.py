@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from unittest import mock
 
 import pytest
@@ -23,7 +23,7 @@ def arguments(*extra: str) -> list[str]:
     """The arguments that every pytest run of ours begins with."""
     plugins = [part for name in _OWN_PLUGINS for part in ("-p", name)]
     off = [part for name in ("terminal", "cacheprovider") for part in ("-p", f"no:{name}")]
-    return ["-c", str(SUITES / "pytest.ini"), "--rootdir", str(SUITES), *plugins, *off, *extra]
+    return ["-c", str(SUITES / "pytest.ini"), "--rootdir", str(SUITES), "--assert=plain", *plugins, *off, *extra]
 
 
 @contextlib.contextmanager
@@ -74,7 +74,18 @@ def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
     return collector.planned
 
 
-def session_arguments(planned: Sequence[Planned], workers: int) -> list[str]:
-    """The arguments of a run that makes the `planned` checks, in so many xdist workers (0: in this process)."""
-    chosen = [str(SUITES / check.check) for check in planned]
-    return arguments("-p", "xdist", "-n", str(workers), *chosen) if workers else arguments(*chosen)
+def session_arguments(suite: str, workers: int = 0) -> list[str]:
+    """The arguments of a run of `suite` in so many xdist workers (0: in this process); `Selection` picks its checks."""
+    parallel = ["-p", "xdist", "-n", str(workers)] if workers else []
+    return arguments(*parallel, str(suite_folder(suite)))
+
+
+class Selection:
+    """The pytest plugin that leaves only the checks of these ids."""
+
+    def __init__(self, checks: Collection[str]) -> None:
+        self._checks = frozenset(checks)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Hook."""
+        items[:] = [item for item in items if item.nodeid in self._checks]

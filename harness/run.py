@@ -22,7 +22,7 @@ from harness import doctor, opencode
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.launch import Say, launched, opencode_binary
-from harness.pytest_run import collect, isolated, session_arguments
+from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
 from harness.requirements import catalogue
@@ -91,20 +91,23 @@ def _outcome(measure: Callable[[], None], recorder: Recorder, planned: int) -> t
         return "not-ready", TargetNotReady("a worker's target comes up", recorder.not_ready, "try without -n")
     if recorder.broken:
         return "error", HarnessError("\n".join(recorder.broken), "this is a fault of turnproof: please report it")
-    return ("finished" if recorder.count == planned else "interrupted"), None
+    if recorder.count != planned:
+        return "error", HarnessError(f"{planned} checks were planned, {recorder.count} were made", "please report this")
+    return "finished", None
 
 
 def _measure(order: Order, header: Header, binary: Path | None, recorder: Recorder, observer: Observer) -> None:
     """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
     capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
+    checks = frozenset(planned.check for planned in header.planned)
     with launched(order.target, binary, observer.step) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
         if order.workers == 0:
-            plugins = [recorder, SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
-            _run_pytest(session_arguments(header.planned, 0), plugins)
+            plugins = [recorder, Selection(checks), SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
+            _run_pytest(session_arguments(header.suite), plugins)
     if order.workers:
-        settings = WorkerSettings(order.target, binary, header.seed, capabilities)
-        _run_pytest(session_arguments(header.planned, order.workers), [recorder, WorkerSetup(settings)])
+        settings = WorkerSettings(order.target, binary, header.seed, capabilities, checks)
+        _run_pytest(session_arguments(header.suite, order.workers), [recorder, WorkerSetup(settings)])
 
 
 def _run_pytest(arguments: list[str], plugins: list[object]) -> None:

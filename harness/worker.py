@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from harness.launch import launched
+from harness.pytest_run import Selection
 from harness.results import CheckResult
 from harness.subject import Context, LiveSubject
 from harness.suite_plugin import SuitePlugin
@@ -30,6 +31,7 @@ class WorkerSettings:
     binary: Path | None
     seed: str
     capabilities: Mapping[str, str | None]
+    checks: frozenset[str]
 
 
 class WorkerSetup:
@@ -91,5 +93,6 @@ def pytest_configure(config: pytest.Config) -> None:
     own_process_dies_with_parent()
     settings: WorkerSettings = pickle.loads(workerinput[_KEY])
     subject = WorkerSubject(settings, int(workerinput["workerid"].removeprefix("gw")))
+    config.pluginmanager.register(Selection(settings.checks))
     config.pluginmanager.register(Worker(subject))
     config.pluginmanager.register(SuitePlugin(subject, settings.capabilities))

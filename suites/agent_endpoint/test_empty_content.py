@@ -18,18 +18,18 @@ from harness.target import Agent, Facts, KeyFacts
 
 MEND = "test whether there is a user message, not whether its content is truthy"
 
-EMPTY: list[Any] = [
-    "",
-    [],
-    [{"type": "text", "text": ""}],
-    "   ",
-    "\n\t",
-    [{"type": "text", "text": " "}],
-]
+EMPTY: dict[str, Any] = {
+    "empty string": "",
+    "no parts": [],
+    "empty text part": [{"type": "text", "text": ""}],
+    "spaces": "   ",
+    "line break and tab": "\n\t",
+    "text part of a space": [{"type": "text", "text": " "}],
+}
 
 
 @pytest.mark.requirement("AE-EMPTY-1")
-@pytest.mark.parametrize("content", EMPTY, ids=json.dumps)
+@pytest.mark.parametrize("content", EMPTY.values(), ids=EMPTY.keys())
 def test_empty_content_is_not_a_missing_message(
     client: Client,
     script: Script,

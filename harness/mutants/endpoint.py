@@ -1,0 +1,200 @@
+"""Broken endpoints, each a small change to the reference's parts, and started with the reference's arguments.
+
+`python -m harness.mutants.endpoint NAME --port N --config FILE`
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.errors import UsageError
+from harness.mutants.mutant import Mutant
+from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
+from harness.reference.endpoint.agents import Agents, Model, model_of
+from harness.reference.endpoint.chat_request import Message, last_user, read_content
+from harness.reference.endpoint.completion import Frame, chunk, new_frame
+from harness.reference.endpoint.driver import Why, abort_turn
+from harness.reference.endpoint.envelope import Refusal
+from harness.reference.endpoint.keys import Key
+from harness.reference.endpoint.opencode import Opencode
+from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.serve import serve
+from harness.reference.endpoint.stream import TERMINATOR
+from harness.reference.endpoint.turn import Failure, Outcome, Reply, Step, Turn, Usage
+
+
+def _accept_revoked(key: Key, now: float) -> bool:
+    return accepts(replace(key, revoked=False), now)
+
+
+def _accept_expired(key: Key, now: float) -> bool:
+    return accepts(replace(key, expires_at=None), now)
+
+
+def _tell_expired(key: Key | None) -> Refusal:
+    return refuse_key(key) if key is None else unauthorized("The API key has expired.")
+
+
+def _any_agent(_key: Key, agents: Agents, agent: str) -> bool:
+    return agent in agents
+
+
+async def _drive_and_refuse(agent: str, drive: Callable[[], Awaitable[object]]) -> Refusal:
+    with suppress(KeyError, Refusal):
+        await drive()
+    return no_such_model(agent)
+
+
+def _role_always(frame: Frame, delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
+    return chunk(frame, {"role": "assistant", **delta}, finish)
+
+
+def _own_id(frame: Frame, delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
+    return chunk(replace(frame, id="chatcmpl-" + secrets.token_hex(12)), delta, finish)
+
+
+def _no_object(frame: Frame, delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
+    return {name: value for name, value in chunk(frame, delta, finish).items() if name != "object"}
+
+
+@dataclass(frozen=True)
+class _ModelFrame(Frame):
+    llm: str = ""
+
+
+def _frame_with_llm(asked: str, model: Model) -> Frame:
+    return _ModelFrame(**vars(new_frame(asked, model)), llm=f"{model.provider}/{model.id}")
+
+
+def _names_llm(frame: Frame, delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
+    assert isinstance(frame, _ModelFrame)
+    return chunk(replace(frame, model=frame.llm), delta, finish)
+
+
+def _last_full_user(messages: Sequence[Message]) -> Message:
+    full = [message for message in messages if message.role != "user" or message.text.strip()]
+    if not any(message.role == "user" for message in full):
+        raise Refusal(400, "no user message found in request", param="messages")
+    return last_user(full)
+
+
+def _empty_is_upstream_fault(message: Message) -> None:
+    if not message.text.strip():
+        raise Refusal(502, "no user message found in request", type="server_error", code="agent_error")
+
+
+def _first_part_needed(content: object, where: str) -> str:
+    if isinstance(content, list):
+        assert content[0] is not None
+    return read_content(content, where)
+
+
+def _first_model(agents: Agents, agent: str) -> Model:
+    model_of(agents, agent)
+    return model_of(agents, next(name for name, model in agents.items() if model is not None))
+
+
+def _cut_at_last_slash(agents: Agents, agent: str) -> Model:
+    model = model_of(agents, agent)
+    return replace(model, id=model.id.rpartition("/")[2])
+
+
+def _provider_in_id(agents: Agents, agent: str) -> Model:
+    model = model_of(agents, agent)
+    return replace(model, id=f"{model.provider}/{model.id}")
+
+
+class _WaitsForIdle(Turn):
+    def _on_error(self, properties: dict[str, Any]) -> list[Step]:
+        return []
+
+
+class _OverflowIsEmptyReply(Turn):
+    def _on_error(self, properties: dict[str, Any]) -> list[Step]:
+        if properties.get("error", {}).get("name") == "ContextOverflowError":
+            return [Reply("", "stop", Usage(0, 0))]
+        return super()._on_error(properties)
+
+
+class _HearsEverySession(Turn):
+    def feed(self, event: dict[str, Any]) -> list[Step]:
+        session = event.get("properties", {}).get("sessionID")
+        if event.get("type") == "session.error" and session not in (None, self.session):
+            return [Failure("an error of another session")]
+        return super().feed(event)
+
+
+class _SummaryIsReply(Turn):
+    def _outcome(self) -> Outcome:
+        for key, message in self._messages.items():
+            if message.summary:
+                return Reply(self._text(key), "stop", self._usage())
+        return super()._outcome()
+
+
+def _give_up_unless(silent: Why) -> Callable[[Opencode, Turn, Why], Awaitable[None]]:
+    async def give_up(opencode: Opencode, turn: Turn, why: Why) -> None:
+        if why != silent:
+            await abort_turn(opencode, turn, why)
+
+    return give_up
+
+
+def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **changes))
+
+
+MUTANTS: tuple[Mutant[Parts], ...] = (
+    _mutant("revoked_key_works", "serves a revoked key", "AE-AUTH-1", accepts=_accept_revoked),
+    _mutant("expired_key_works", "serves an expired key", "AE-AUTH-1", accepts=_accept_expired),
+    _mutant("expired_key_told", "tells known keys from unknown ones", "AE-AUTH-1", refuse_key=_tell_expired),
+    _mutant("consent_ignored", "serves every agent that exists", "AE-SCOPE-1", in_scope=_any_agent),
+    _mutant("refused_turn_runs", "runs the turn, then refuses it", "AE-SCOPE-1", refuse_agent=_drive_and_refuse),
+    _mutant("stream_truthy", "takes any truthy `stream` for true", "AE-STREAM-1", read_stream=bool),
+    _mutant("no_done", "ends a stream without [DONE]", "AE-STREAM-3", terminator=b""),
+    _mutant("role_in_every_delta", "sends the role with every delta", "AE-STREAM-3", chunk=_role_always),
+    _mutant("id_per_chunk", "gives each chunk an id of its own", "AE-STREAM-3", chunk=_own_id),
+    _mutant("chunk_without_object", "leaves `object` out of chunks", "AE-STREAM-3", chunk=_no_object),
+    _mutant("chunk_names_llm", "names the LLM in chunks", "AE-STREAM-3", new_frame=_frame_with_llm, chunk=_names_llm),
+    _mutant("event_after_done", "sends an event after [DONE]", "AE-STREAM-3", terminator=TERMINATOR + b"data: {}\n\n"),
+    _mutant("empty_is_none", "takes an empty message for no message", "AE-EMPTY-1", last_user=_last_full_user),
+    _mutant("empty_is_502", "answers an empty message with 502", "AE-EMPTY-1", check_empty=_empty_is_upstream_fault),
+    _mutant("empty_list_crashes", "crashes on content []", "AE-EMPTY-1", read_content=_first_part_needed),
+    _mutant("first_model_always", "prompts the first agent's model", "AE-TURN-2", model_of=_first_model),
+    _mutant("slashed_model_cut", "cuts a model id at its last slash", "AE-TURN-2", model_of=_cut_at_last_slash),
+    _mutant("provider_in_model", "leaves the provider in the model id", "AE-TURN-2", model_of=_provider_in_id),
+    _mutant("error_awaits_idle", "ignores session.error until idle", "AE-FAULT-3", make_turn=_WaitsForIdle),
+    _mutant("overflow_is_success", "answers an overflow with 200", "AE-FAULT-3", make_turn=_OverflowIsEmptyReply),
+    _mutant("foreign_error_ends", "fails on other sessions' errors", "AE-FAULT-3", make_turn=_HearsEverySession),
+    _mutant("summary_is_reply", "answers with a compaction summary", "AE-FAULT-3", make_turn=_SummaryIsReply),
+    _mutant("deadline_without_abort", "lets a late turn go on", "AE-FAULT-6", give_up=_give_up_unless("deadline")),
+    _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
+)
+
+
+def find(name: str) -> Mutant[Parts]:
+    """The mutant of that name; raises UsageError."""
+    for mutant in MUTANTS:
+        if mutant.name == name:
+            return mutant
+    known = ", ".join(mutant.name for mutant in MUTANTS)
+    raise UsageError(f"there is no mutant {name!r}", f"Known: {known}.")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve the mutant that the first argument names; the exit code."""
+    try:
+        mutant = find(arguments[0] if arguments else "")
+    except UsageError as error:
+        sys.stderr.write(f"{error.message}\n{error.hint}\n")
+        return error.exit_code
+    return serve(arguments[1:], mutant.apply(Parts()), f"python -m harness.mutants.endpoint {mutant.name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
