@@ -12,6 +12,7 @@ import httpx
 
 from harness import opencode
 from harness.engine import Engine
+from harness.errors import TargetNotReady
 from harness.exchange import Exchange
 from harness.fakes.model.server import ModelServer
 from harness.journal import Journal
@@ -20,6 +21,7 @@ from harness.tap import Tap
 
 _CALL_SECONDS = 10.0
 _QUIET_SECONDS = 3.0
+_WARM_UP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,25 @@ def running(
         settings = opencode.config(f"{model_tap.url}/v1", models)
         process, server_url = opencode.start(binary, work, settings, password)
         ends.callback(process.stop)
+        if models:
+            _warm_up(server_url, password, models[0])
+            journal.close_window()
         opencode_tap = Tap("opencode", server_url, journal)
         _serve(engine, ends, opencode_tap)
         yield Stack(journal, model, model_tap, process, server_url, opencode_tap, password)
+
+
+def _warm_up(server_url: str, password: str, model: tuple[str, str]) -> None:
+    """Drive one turn, since the first one of a fresh server takes seconds that are not the target's."""
+    prompt = {"model": {"providerID": model[0], "modelID": model[1]}, "parts": [{"type": "text", "text": "Hello"}]}
+    try:
+        auth = (opencode.USERNAME, password)
+        with httpx.Client(base_url=server_url, auth=auth, trust_env=False, timeout=_WARM_UP_SECONDS) as http:
+            session = http.post("/session", json={"title": "warm-up"}).json()["id"]
+            http.post(f"/session/{session}/message", json=prompt).raise_for_status()
+    except (httpx.HTTPError, ValueError, KeyError) as error:
+        message = f"opencode came up but drove no turn: {error!r}"
+        raise TargetNotReady("the parts behind it come up", message, "try again; if it stays so, report it") from error
 
 
 def _serve(engine: Engine, ends: contextlib.ExitStack, server: ModelServer | Tap) -> None:

@@ -45,7 +45,7 @@ with Engine() as engine:
         client.sendall(b"POST /v1/chat/completions HTTP/1.1\\r\\nContent-Length: %d\\r\\n\\r\\n%b" % (len(body), body))
         clients.append((client, client.recv(10)))
         idle = socket.create_connection(client.getpeername(), 10)
-        idle.sendall(b"GET /v1/models HTTP/1.1\r\n\r\n")
+        idle.sendall(b"GET /v1/models HTTP/1.1\\r\\n\\r\\n")
         clients.append((idle, idle.recv(10)))
     engine.call(tap.stop(), 10)
     engine.call(model.stop(), 10)

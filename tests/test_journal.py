@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from harness import journal as journal_module
-from harness.exchange import Request
+from harness.exchange import Exchange, Hop, Request
 from harness.journal import Journal
 
 REQUEST = Request("GET", "/x")
@@ -74,8 +74,9 @@ def test_data_after_close_is_dropped() -> None:
 
 def test_seen_keeps_to_one_hop_and_the_order_of_arrival() -> None:
     journal = Journal()
-    for hop, target in (("model", "/1"), ("client", "/2"), ("model", "/3")):
-        journal.record(hop, Request("GET", target))  # type: ignore[arg-type]
+    hops: tuple[Hop, ...] = ("model", "client", "model")
+    for number, hop in enumerate(hops, 1):
+        journal.record(hop, Request("GET", f"/{number}"))
     assert [exchange.request.target for exchange in journal.seen("model")] == ["/1", "/3"]
 
 
@@ -202,9 +203,9 @@ def test_wait_ends_as_soon_as_another_thread_brings_it_about() -> None:
     thread = threading.Thread(target=close)
     thread.start()
 
-    def is_over(seen: tuple[object, ...]) -> bool:
+    def is_over(seen: tuple[Exchange, ...]) -> bool:
         waiting.set()
-        return journal.seen()[0].end == "complete"
+        return seen[0].end == "complete"
 
     assert journal.wait("model", is_over, within=10)
     thread.join()
@@ -223,4 +224,4 @@ def test_wait_notices_data_and_new_exchanges_of_other_threads() -> None:
 
 
 def test_wait_for_what_does_not_come_says_no() -> None:
-    assert not Journal().wait(None, lambda seen: bool(seen), within=0.01)
+    assert not Journal().wait(None, bool, within=0.01)

@@ -54,12 +54,8 @@ def test_text_without_a_secret_is_unchanged() -> None:
 
 
 def test_redactor_without_secrets_changes_nothing() -> None:
-    value = {"a": ["é", {"base64": "/w=="}, 1.5, None, True], "chunks": "any", "hop": 1}
-    assert Redactor({"empty": ""}).redact_json({**value, "hop": None, "chunks": []}) == {
-        **value,
-        "hop": None,
-        "chunks": [],
-    }
+    value = {"a": ["é", {"base64": "/w=="}, 1.5, None, True], "hop": "client", "chunks": [[0.5, "x"]]}
+    assert Redactor({"empty": ""}).redact_json(value) == value
 
 
 def test_each_secret_gets_its_own_placeholder() -> None:

@@ -16,13 +16,13 @@ from harness.sse import parse
 SCHEMAS = Path(harness.__file__).parent / "fixtures" / "schemas"
 MODELS = frozenset({"a", "vendor/b"})
 
-USAGE = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
-CHOICE = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
-COMPLETION = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [CHOICE]}
-DELTA = {"index": 0, "delta": {"role": "assistant", "content": "hi"}, "finish_reason": None}
-CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [DELTA]}
-INNER = {"message": "no", "type": "invalid_request_error", "code": None, "param": None}
-MODEL = {"id": "a", "object": "model", "created": 0, "owned_by": ""}
+USAGE: dict[str, Any] = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+CHOICE: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+COMPLETION: dict[str, Any] = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [CHOICE]}
+DELTA: dict[str, Any] = {"index": 0, "delta": {"role": "assistant", "content": "hi"}, "finish_reason": None}
+CHUNK: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [DELTA]}
+INNER: dict[str, Any] = {"message": "no", "type": "invalid_request_error", "code": None, "param": None}
+MODEL: dict[str, Any] = {"id": "a", "object": "model", "created": 0, "owned_by": ""}
 
 
 def without(value: dict[str, Any], key: str) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def streamed(**changes: Any) -> dict[str, Any]:
     return {**CHUNK, "choices": [{**DELTA, **changes}]}
 
 
-GOOD = [
+GOOD: list[tuple[str, Any]] = [
     ("chat_completion", COMPLETION),
     ("chat_completion", {**COMPLETION, "usage": USAGE, "system_fingerprint": None, "extra": 1}),
     ("chat_completion", chose(message={"role": "assistant", "content": None, "tool_calls": []}, logprobs=None)),
@@ -55,10 +55,12 @@ GOOD = [
     ("model_list", {"object": "list", "data": [MODEL, {**MODEL, "id": "vendor/b", "extra": 1}], "extra": 1}),
 ]
 
-BAD = [
+BAD: list[tuple[str, Any]] = [
     *(("chat_completion", without(COMPLETION, key)) for key in COMPLETION),
     *(("chat_completion", chose(finish_reason=reason)) for reason in (None, "error", "unknown", "")),
-    *(("chat_completion", {**COMPLETION, "choices": choices}) for choices in ([], None, {}, [1])),
+    ("chat_completion", {**COMPLETION, "choices": []}),
+    ("chat_completion", {**COMPLETION, "choices": CHOICE}),
+    ("chat_completion", {**COMPLETION, "choices": [1]}),
     *(("chat_completion", {**COMPLETION, "choices": [without(CHOICE, key)]}) for key in CHOICE),
     ("chat_completion", {**COMPLETION, "object": "chat.completion.chunk"}),
     ("chat_completion", {**COMPLETION, "created": "1"}),

@@ -91,7 +91,9 @@ def test_request_reaches_the_handler_whole(serve: Serve) -> None:
 
     server = serve(keep)
     with connected(server) as client, client.makefile("rb") as stream:
-        client.sendall(b"PUT /a%20b?c=d HTTP/1.1\r\nHost: h\r\nX-Cafe: \xe9\r\nx: 1\r\nX: 2\r\ncontent-length: 3\r\n\r\nabc")
+        client.sendall(
+            b"PUT /a%20b?c=d HTTP/1.1\r\nHost: h\r\nX-Cafe: \xe9\r\nx: 1\r\nX: 2\r\ncontent-length: 3\r\n\r\nabc"
+        )
         read_answer(stream)
     headers = (("Host", "h"), ("X-Cafe", "\xe9"), ("x", "1"), ("X", "2"), ("content-length", "3"))
     assert seen == [Request("PUT", "/a%20b?c=d", headers, b"abc")]
@@ -145,7 +147,9 @@ def test_connection_that_is_not_to_be_kept_is_closed_after_the_answer(serve: Ser
 
 def test_chunked_request_body_is_joined(serve: Serve) -> None:
     with connected(serve(echo_body)) as client, client.makefile("rb") as stream:
-        client.sendall(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nT: 1\r\n\r\n")
+        client.sendall(
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nT: 1\r\n\r\n"
+        )
         assert read_answer(stream) == (200, b"abcde")
 
 
@@ -264,9 +268,10 @@ def test_reset_does_not_count_as_the_client_leaving(serve: Serve, engine: Engine
         wire.reset()
 
     server = serve(reset)
-    with connected(server) as client, pytest.raises(ConnectionResetError):
+    with connected(server) as client:
         client.sendall(GET)
-        client.recv(1)
+        with pytest.raises(ConnectionResetError):
+            client.recv(1)
     engine.call(server.stop(), 10)
     assert not gone.is_set()
 
@@ -321,7 +326,7 @@ def test_url_names_the_port_that_the_system_picked(serve: Serve) -> None:
 
 def test_stop_ends_open_connections(serve: Serve, engine: Engine) -> None:
     asked = threading.Event()
-    server = serve(lambda request, wire: asked.set())
+    server = serve(lambda _, __: asked.set())
     with connected(server) as idle, connected(server) as busy:
         busy.sendall(GET)
         assert asked.wait(10)

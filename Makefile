@@ -1,0 +1,36 @@
+# make run, make test: each sets up what it needs in .venv/<Python version> and reuses it later.
+# Another Python: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+ifeq ($(VERSION),)
+$(error $(PYTHON) cannot be run; name a Python 3.11, 3.12 or 3.13: make PYTHON=python3.12)
+endif
+ifeq ($(filter $(VERSION),3.11 3.12 3.13),)
+$(error turnproof needs Python 3.11, 3.12 or 3.13, but $(PYTHON) is $(VERSION); name another: make PYTHON=python3.12)
+endif
+BIN := .venv/$(VERSION)/bin
+READY := .venv/$(VERSION)/.ready
+
+.PHONY: run test check format
+
+run: $(READY)  ## Judge the built-in reference endpoint, over the real opencode.
+	$(BIN)/turnproof run
+
+test: check  ## Every test, those over the real opencode included.
+	$(BIN)/python -X dev -m pytest -n 4 --dist worksteal
+
+check: $(READY)  ## Style and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv/$(VERSION)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.reference.endpoint.config import SECRETS, load_config
+from harness.reference.endpoint.serve import serve
+
+SETTINGS = {"agents": {"a": "p/m"}, "opencode_url": "http://localhost:1", "database": ":memory:"}
+ENVIRON = dict.fromkeys(SECRETS, "canary")
+
+
+def _write(folder: Path, settings: object) -> Path:
+    path = folder / "config.json"
+    path.write_text(json.dumps(settings), "utf-8")
+    return path
+
+
+def test_config_is_read_with_its_defaults(tmp_path: Path) -> None:
+    config = load_config(_write(tmp_path, SETTINGS), ENVIRON)
+    assert (config.agents, config.deadline, config.opencode_username) == ({"a": "p/m"}, 20.0, "opencode")
+
+
+def test_secrets_are_not_shown(tmp_path: Path) -> None:
+    assert "canary" not in repr(load_config(_write(tmp_path, SETTINGS), ENVIRON))
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_missing_secret_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=name):
+        load_config(_write(tmp_path, SETTINGS), {**ENVIRON, name: ""})
+
+
+@pytest.mark.parametrize("settings", [[], {}, {**SETTINGS, "unheard_of": 1}])
+def test_config_that_is_none_is_refused(tmp_path: Path, settings: object) -> None:
+    with pytest.raises(UsageError):
+        load_config(_write(tmp_path, settings), ENVIRON)
+
+
+@pytest.mark.parametrize(("deadline", "grace", "budget"), [(20.0, 1.0, 19.0), (1.0, 1.0, 0.5), (3.0, 1.0, 2.0)])
+def test_budget_leaves_time_for_giving_up(tmp_path: Path, deadline: float, grace: float, budget: float) -> None:
+    settings = {**SETTINGS, "deadline": deadline, "abort_grace": grace}
+    assert load_config(_write(tmp_path, settings), ENVIRON).budget == budget
+
+
+def test_serving_without_secrets_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in SECRETS:
+        monkeypatch.delenv(name, raising=False)
+    assert serve(["--port", "0", "--config", str(tmp_path / "none.json")]) == 2
+    assert SECRETS[0] in capsys.readouterr().err
