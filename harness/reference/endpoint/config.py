@@ -1,4 +1,4 @@
-"""The endpoint's configuration: a JSON file, and secrets from the environment."""
+"""The endpoint's configuration: a JSON file; addresses and secrets come from the environment."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.reference.endpoint.agents import Agents
 
-SECRETS = ("OPENCODE_SERVER_PASSWORD", "ENDPOINT_OWNER_TOKEN", "ENDPOINT_REGISTRY_TOKEN")
-"""The environment variables that hold the password of opencode, the owner's session and an agent's registry token."""
+VARIABLES = {
+    "OPENCODE_URL": "opencode_url",
+    "OPENCODE_SERVER_PASSWORD": "opencode_password",
+    "ENDPOINT_DATABASE": "database",
+    "ENDPOINT_OWNER_TOKEN": "owner_token",
+}
+"""The environment variables that must be set, and the fields that they fill."""
+
+_REGISTRY = "ENDPOINT_REGISTRY_TOKEN"
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Config:
     database: str
     opencode_password: str = field(repr=False)
     owner_token: str = field(repr=False)
-    registry_token: str = field(repr=False)
+    registry_token: str | None = field(default=None, repr=False)
     opencode_username: str = "opencode"
     deadline: float = 20.0
     abort_grace: float = 1.0
@@ -40,13 +47,16 @@ class Config:
 
 
 def load_config(path: Path, environ: Mapping[str, str]) -> Config:
-    """The configuration in `path`; raises UsageError when it or a secret cannot be had."""
-    missing = [name for name in SECRETS if not environ.get(name)]
+    """The configuration in `path`; raises UsageError when it or a variable cannot be had.
+
+    The registry token of an agent is ENDPOINT_REGISTRY_TOKEN; without it there is none.
+    """
+    missing = [name for name in VARIABLES if not environ.get(name)]
     if missing:
         raise UsageError(f"not set: {', '.join(missing)}", "Set them in the endpoint's environment.")
+    given = {field_name: environ[name] for name, field_name in VARIABLES.items()}
     try:
         settings = json.loads(path.read_text("utf-8"))
-        password, owner, registry = (environ[name] for name in SECRETS)
-        return Config(**settings, opencode_password=password, owner_token=owner, registry_token=registry)
+        return Config(**settings, **given, registry_token=environ.get(_REGISTRY) or None)
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{path}: {error}", "Its keys are the fields of Config that are not secret.") from error
+        raise UsageError(f"{path}: {error}", "Its keys are the fields of Config that no variable fills.") from error

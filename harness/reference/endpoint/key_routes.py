@@ -59,7 +59,8 @@ class KeyRoutes:
         token = bearer(request.headers.get("authorization")).encode()
         if hmac.compare_digest(token, self._config.owner_token.encode()):
             return
-        if hmac.compare_digest(token, self._config.registry_token.encode()):
+        registry = self._config.registry_token
+        if registry is not None and hmac.compare_digest(token, registry.encode()):
             raise Refusal(403, "An agent cannot manage keys.", type="permission_error", code="owner_required")
         raise unauthorized("The owner's session is needed.")
 

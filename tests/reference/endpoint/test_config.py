@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.reference.endpoint.config import SECRETS, load_config
+from harness.reference.endpoint.config import VARIABLES, load_config
 from harness.reference.endpoint.serve import serve
 
-SETTINGS = {"agents": {"a": "p/m"}, "opencode_url": "http://localhost:1", "database": ":memory:"}
-ENVIRON = dict.fromkeys(SECRETS, "canary")
+SETTINGS = {"agents": {"a": "p/m"}}
+ENVIRON = {**dict.fromkeys(VARIABLES, "canary"), "OPENCODE_URL": "http://localhost:1", "ENDPOINT_DATABASE": ":memory:"}
 
 
 def _write(folder: Path, settings: object) -> Path:
@@ -28,7 +28,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     assert "canary" not in repr(load_config(_write(tmp_path, SETTINGS), ENVIRON))
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("name", VARIABLES)
 def test_missing_secret_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=name):
         load_config(_write(tmp_path, SETTINGS), {**ENVIRON, name: ""})
@@ -49,7 +49,7 @@ def test_budget_leaves_time_for_giving_up(tmp_path: Path, deadline: float, grace
 def test_serving_without_secrets_is_a_usage_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in SECRETS:
+    for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     assert serve(["--port", "0", "--config", str(tmp_path / "none.json")]) == 2
-    assert SECRETS[0] in capsys.readouterr().err
+    assert "OPENCODE_SERVER_PASSWORD" in capsys.readouterr().err
