@@ -62,11 +62,11 @@ class Wire:
         self._connection.transport.close()
 
     def reset(self) -> None:
-        """End the connection after what was written: the asking side sees a reset."""
+        """Abort the connection: the asking side sees a reset."""
         self._connection.answering = None
         sock = self._connection.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
-        self._connection.transport.close()
+        self._connection.transport.abort()
 
 
 class Connection(asyncio.Protocol):
@@ -164,7 +164,7 @@ def _refusal(status: int) -> bytes:
 
 
 class HttpServer:
-    """Serves a handler on a loopback port that the system picks."""
+    """Serves a handler, on a loopback port that the system picks unless it is told another."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
@@ -177,10 +177,10 @@ class HttpServer:
         """The base URL, without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
-    async def start(self) -> None:
-        """Listen; from here on `port` is known."""
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listen; from here on `port` is known. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Connection(self._handler, self._connections), "127.0.0.1", 0)
+        self._server = await loop.create_server(lambda: Connection(self._handler, self._connections), host, port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:

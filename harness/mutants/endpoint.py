@@ -106,7 +106,7 @@ def _cut_at_last_slash(agents: Agents, agent: str) -> Model:
 
 def _provider_in_id(agents: Agents, agent: str) -> Model:
     model = model_of(agents, agent)
-    return replace(model, id=f"{model.provider}/{model.id}")
+    return replace(model, id=f"{model.provider}/{model.id}") if "/" in model.id else model
 
 
 class _WaitsForIdle(Turn):
@@ -167,7 +167,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     _mutant("empty_list_crashes", "crashes on content []", "AE-EMPTY-1", read_content=_first_part_needed),
     _mutant("first_model_always", "prompts the first agent's model", "AE-TURN-2", model_of=_first_model),
     _mutant("slashed_model_cut", "cuts a model id at its last slash", "AE-TURN-2", model_of=_cut_at_last_slash),
-    _mutant("provider_in_model", "leaves the provider in the model id", "AE-TURN-2", model_of=_provider_in_id),
+    _mutant("provider_in_model", "leaves the provider in a slashed model id", "AE-TURN-2", model_of=_provider_in_id),
     _mutant("error_awaits_idle", "ignores session.error until idle", "AE-FAULT-3", make_turn=_WaitsForIdle),
     _mutant("overflow_is_success", "answers an overflow with 200", "AE-FAULT-3", make_turn=_OverflowIsEmptyReply),
     _mutant("foreign_error_ends", "fails on other sessions' errors", "AE-FAULT-3", make_turn=_HearsEverySession),

@@ -150,6 +150,14 @@ def test_client_that_leaves_during_a_pause_stops_the_pieces(play_on: PlayOn) -> 
     assert stage.ended("gone").body == b"ab"
 
 
+def test_client_that_left_is_not_played_to_when_the_next_piece_is_due(play_on: PlayOn) -> None:
+    stage = play_on(Plan(200, (), pieces(b"ab", b"cd", apart=0.05), stream=True))
+    with asked(stage) as client:
+        client.recv(1000)
+    assert stage.over.acquire(timeout=10)
+    assert not stage.over.acquire(timeout=0.1)
+
+
 def test_pieces_do_not_come_before_they_are_due(play_on: PlayOn) -> None:
     stage = play_on(Plan(200, (), pieces(b"a", b"b", b"c", apart=0.03)))
     connection = http.client.HTTPConnection("127.0.0.1", stage.http.port, timeout=10)

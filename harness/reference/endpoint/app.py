@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -26,6 +26,7 @@ from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.opencode import Opencode
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.rate_cap import RateMeter
+from harness.reference.endpoint.rendering import json_response
 from harness.reference.endpoint.turn import Outcome
 from harness.reference.endpoint.turn_response import TurnResponse
 
@@ -69,14 +70,14 @@ class Endpoint:
         """The key's agents."""
         key: Key = request.scope["key"]
         ids = [agent for agent in key.agent_ids if self._parts.in_scope(key, self._agents, agent)]
-        return JSONResponse({"object": "list", "data": [_describe(agent) for agent in ids]})
+        return json_response({"object": "list", "data": [_describe(agent) for agent in ids]})
 
     async def model(self, request: Request) -> Response:
         """One agent of the key's; its id may hold slashes."""
         agent = request.path_params["id"]
         if not self._parts.in_scope(request.scope["key"], self._agents, agent):
             raise no_such_model(agent)
-        return JSONResponse(_describe(agent))
+        return json_response(_describe(agent))
 
     async def completions(self, request: Request) -> Response:
         """An agent's answer to a conversation."""
@@ -103,6 +104,7 @@ def create_app(config: Config, parts: Parts | None = None) -> Starlette:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
+        await driver.finish()
         await opencode.close()
         store.close()
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UsageError
 from harness.reference.endpoint.agents import Agents
@@ -54,7 +55,7 @@ def load_config(path: Path, environ: Mapping[str, str]) -> Config:
     missing = [name for name in VARIABLES if not environ.get(name)]
     if missing:
         raise UsageError(f"not set: {', '.join(missing)}", "Set them in the endpoint's environment.")
-    given = {field_name: environ[name] for name, field_name in VARIABLES.items()}
+    given: dict[str, Any] = {field_name: environ[name] for name, field_name in VARIABLES.items()}
     try:
         settings = json.loads(path.read_text("utf-8"))
         return Config(**settings, **given, registry_token=environ.get(_REGISTRY) or None)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.opencode import Opencode, OpencodeError
@@ -47,12 +47,22 @@ class Driver:
     def __init__(self, opencode: Opencode, parts: Parts, budget: float, abort_grace: float) -> None:
         self._opencode, self._parts = opencode, parts
         self._budget, self._abort_grace = budget, abort_grace
+        self._driving: set[asyncio.Task[Any]] = set()
+
+    async def finish(self) -> None:
+        """Wait for turns that were cancelled to be given up: the server stops, and opencode must not go on."""
+        if self._driving:
+            await asyncio.wait(self._driving, timeout=self._abort_grace)
 
     async def drive(self, model: Model, prompt: Prompt, say: Say | None = None) -> Outcome:
         """The outcome of a turn; pieces are given to `say` as they are made.
 
         With `say`, a turn that takes back what was said fails. Cancelling this gives the turn up.
         """
+        task = asyncio.current_task()
+        assert task is not None
+        self._driving.add(task)
+        task.add_done_callback(self._driving.discard)
         turn: Turn | None = None
         why: Why | None = "gone"
         try:
@@ -77,7 +87,8 @@ class Driver:
         loop, deadline = asyncio.get_running_loop(), limit.when()
         assert deadline is not None
         async with self._opencode.events() as events:
-            await anext(events)
+            if await anext(events, None) is None:
+                raise OpencodeError("the event stream is empty")
             await self._opencode.prompt(turn.session, model, prompt)
             async for event in events:
                 for step in turn.feed(event):

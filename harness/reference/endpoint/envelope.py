@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
 
+from harness.reference.endpoint.rendering import json_response
 from harness.reference.endpoint.turn import Failure
 
 
@@ -36,9 +36,8 @@ def error_body(refusal: Refusal) -> dict[str, Any]:
 
 
 def error_response(refusal: Refusal) -> Response:
-    """The refusal as a JSON answer. ASCII only, so that an echoed name may hold unpaired surrogates."""
-    content = json.dumps(error_body(refusal)).encode("ascii")
-    return Response(content, refusal.status, refusal.headers, "application/json")
+    """The refusal as a JSON answer."""
+    return json_response(error_body(refusal), refusal.status, refusal.headers)
 
 
 def turn_failed(_failure: Failure) -> Refusal:

@@ -7,13 +7,14 @@ import json
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from harness.reference.endpoint.access import bearer, unauthorized
 from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
+from harness.reference.endpoint.rendering import json_response
 
 PATH = "/api/agent-model-keys"
 _FOREVER = 1e11
@@ -41,12 +42,12 @@ class KeyRoutes:
             raise Refusal(400, "The body must be a JSON object.")
         agent_ids = self._agent_ids(fields.get("agent_ids"))
         key, secret = self._store.mint(agent_ids, _expires_in(fields), self._rate_cap(fields))
-        return JSONResponse(_describe(key) | {"key": secret}, 201)
+        return json_response(_describe(key) | {"key": secret}, 201)
 
     async def list(self, request: Request) -> Response:
         """All keys, without their secrets."""
         self._require_owner(request)
-        return JSONResponse({"object": "list", "data": [_describe(key) for key in self._store.list()]})
+        return json_response({"object": "list", "data": [_describe(key) for key in self._store.list()]})
 
     async def revoke(self, request: Request) -> Response:
         """End a key."""

@@ -115,7 +115,6 @@ async def _events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
             if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
                 raise OpencodeError("an event that is none")
             yield payload
-    raise OpencodeError("the event stream ended")
 
 
 SESSION_OPTIONS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from harness.reference.endpoint.app import create_app
 from harness.reference.endpoint.config import load_config
 from harness.reference.endpoint.parts import Parts
 
-_SHUTDOWN_SECONDS = 2
+_SHUTDOWN_SECONDS = 1
 
 
 def serve(arguments: Sequence[str], parts: Parts | None = None, program: str | None = None) -> int:

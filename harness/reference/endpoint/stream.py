@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.reference.endpoint.completion import Frame, usage_body
 from harness.reference.endpoint.envelope import Refusal, error_body
+from harness.reference.endpoint.rendering import encode_event
 from harness.reference.endpoint.turn import Reply
-from harness.sse import encode
 
 if TYPE_CHECKING:
     from harness.reference.endpoint.parts import Parts
@@ -43,17 +43,17 @@ class ChunkStream:
             await self.write(reply.text)
         data = self._chunk({}, reply.finish)
         if self._include_usage:
-            data += encode(
+            data += encode_event(
                 {**self._parts.chunk(self._frame, {}, None), "choices": [], "usage": usage_body(reply.usage)}
             )
         await self._put(data + self._parts.terminator, last=True)
 
     async def fail(self, refusal: Refusal) -> None:
         """Send an error as an event: the only form that the common clients do not take for success."""
-        await self._put(encode(error_body(refusal)), last=True)
+        await self._put(encode_event(error_body(refusal)), last=True)
 
     def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
-        return encode(self._parts.chunk(self._frame, delta, finish))
+        return encode_event(self._parts.chunk(self._frame, delta, finish))
 
     async def _put(self, data: bytes, last: bool = False) -> None:
         await self._send({"type": "http.response.body", "body": data, "more_body": not last})

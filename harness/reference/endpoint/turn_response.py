@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from harness.reference.endpoint.agents import Model
@@ -14,6 +14,7 @@ from harness.reference.endpoint.completion import completion
 from harness.reference.endpoint.driver import Say
 from harness.reference.endpoint.envelope import error_response
 from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.rendering import json_response
 from harness.reference.endpoint.stream import ChunkStream
 from harness.reference.endpoint.turn import Failure, Outcome
 
@@ -48,7 +49,7 @@ class TurnResponse(Response):
         if isinstance(outcome, Failure):
             await error_response(self._parts.turn_failed(outcome))(scope, receive, send)
         else:
-            await JSONResponse(completion(self._frame, outcome))(scope, receive, send)
+            await json_response(completion(self._frame, outcome))(scope, receive, send)
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         stream = ChunkStream(self._frame, send, self._chat.include_usage, self._parts)

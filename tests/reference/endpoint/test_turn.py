@@ -175,7 +175,7 @@ def test_status_idle_ends_the_turn_without_session_idle() -> None:
 
 
 def test_usage_is_the_sum_over_steps_with_cache_and_reasoning() -> None:
-    events = [
+    events: list[Event | list[Event]] = [
         BUSY,
         tokens("a", "f", "tool-calls", input=10, output=5, reasoning=1),
         assistant("a", "tool-calls"),
