@@ -13,7 +13,7 @@ from harness.exchange import Exchange, Hop, Request
 from harness.fakes.model.script import Rule
 from harness.journal import Journal, Recording, Window
 from harness.stack import Stack
-from harness.tap_script import Inject, Reply
+from harness.tap_script import TapRule
 
 _MARGIN = 10.0
 """Seconds beyond its declared deadline that a target's answer is waited for, so that it is seen being late."""
@@ -95,10 +95,10 @@ class LiveTarget:
         assert self._behind is not None
         self._behind.model.script.replace(rules)
 
-    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
-        self._behind.opencode_tap.script.replace(rules)
+        self._engine.call(self._behind.opencode_tap.obey(rules), _CALL_SECONDS)
 
     def close_window(self) -> Window:
         """End a check: leave what it still asks for, bring the parts to rest, and hand over what was exchanged."""
@@ -106,5 +106,6 @@ class LiveTarget:
             pending.leave()
         self._pending.clear()
         if self._behind is not None:
+            self.use_tap_rules(())
             self._behind.settle()
         return self._journal.close_window()
