@@ -1,4 +1,4 @@
-"""What a tap does to passing traffic: replies in the far side's stead, and faults on the way, as rules that are JSON."""
+"""What a tap does to passing traffic, as rules that are JSON: replies in the far side's stead, and faults."""
 
 from __future__ import annotations
 
