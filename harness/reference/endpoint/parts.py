@@ -16,7 +16,7 @@ from harness.reference.endpoint.completion import Frame
 from harness.reference.endpoint.driver import Why
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
-from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode
+from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode, ReadEvents, read_events
 from harness.reference.endpoint.prompt import Prompt, to_prompt
 from harness.reference.endpoint.turn import Failure, Turn
 
@@ -39,6 +39,7 @@ class Parts:
     model_of: Callable[[Agents, str], Model] = agents.model_of
     to_prompt: Callable[[Sequence[Message]], Prompt] = to_prompt
     session_options: Mapping[str, Any] = field(default_factory=lambda: SESSION_OPTIONS)
+    read_events: ReadEvents = read_events
     make_turn: Callable[[str], Turn] = Turn
     give_up: Callable[[Opencode, Turn, Why], Awaitable[None]] = driver.abort_turn
 
