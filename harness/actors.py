@@ -46,6 +46,9 @@ class Running(Protocol):
     def observes(self, hop: Hop) -> bool:
         """Whether a hop can be seen, that is, a stand-in or a tap of ours is there."""
 
+    def canaries(self) -> Mapping[str, str]:
+        """Names and values of what no answer may hold: keys, passwords and addresses of the run."""
+
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """What the model server says from now on."""
 
@@ -108,6 +111,20 @@ class Client:
     def send(self, label: str, request: Request, key: str | None = None) -> Exchange:
         """Send `request` and wait for the end of its answer."""
         return self.begin(label, request, key).result()
+
+    def betrayed(self, label: str, exchange: Exchange) -> list[str]:
+        """The names of those of the run's secrets and addresses that an answer holds.
+
+        They are compared in the live run, where they are known, and their names are what is recorded.
+        """
+        asked = {"betrayed in": exchange.number}
+        seen = self._world.act("client", label, asked, lambda: _names_in(exchange, _live(self._running).canaries()))
+        return [str(name) for name in seen]
+
+
+def _names_in(exchange: Exchange, canaries: Mapping[str, str]) -> list[str]:
+    answer = "\n".join([*(value for _, value in exchange.headers), exchange.text])
+    return [name for name, word in canaries.items() if word in answer]
 
 
 class Script:

@@ -90,6 +90,17 @@ class LiveTarget:
         """Whether a stand-in or a tap of ours is on a hop."""
         return hop == "client" or self._behind is not None
 
+    def canaries(self) -> Mapping[str, str]:
+        """Names and values of what no answer may hold: keys, passwords and addresses of the run."""
+        found = {f"the key {name}": key for name, key in self.keys.items()}
+        if self._behind is not None:
+            host, port = self._behind.opencode_url.rsplit("/", 1)[1].split(":")
+            found["opencode's password"] = self._behind.password
+            found["opencode's address"] = f"{host}:{port}"
+            found["opencode's address in an exception"] = f"('{host}', {port})"
+            found["the model server's address"] = self._behind.model_url.split("/")[2]
+        return found
+
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """What the model server says from now on."""
         assert self._behind is not None

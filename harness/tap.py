@@ -14,11 +14,11 @@ import httptools
 
 from harness.exchange import Headers, Hop, Request
 from harness.fakes.http import BODILESS, HttpServer, Wire, encode_chunk, encode_head
-from harness.fakes.plan import Ending, play
+from harness.fakes.plan import play
 from harness.journal import Journal, Recording
 from harness.sse import Parser
 from harness.tap_outlet import Outlet
-from harness.tap_script import TapRule, TapScript, is_event_stream
+from harness.tap_script import StreamEnd, TapRule, TapScript, is_event_stream
 
 _FRAMING = {"transfer-encoding", "connection", "keep-alive", "expect"}
 
@@ -91,7 +91,7 @@ class _Relay(asyncio.Protocol):
         self._outlet = Outlet(wire, recording, script.pause)
         self._status = 0
         self._chunked = self._sized = self._begun = False
-        self._ending: Ending | None = None
+        self._ending: StreamEnd | None = None
         self.complete = False
 
     async def run(self, upstream: str) -> None:
@@ -153,7 +153,7 @@ class _Relay(asyncio.Protocol):
             self._recording.close("cut" if self._begun else "failed")
             self._wire.close()
 
-    def _break(self, ending: Ending) -> None:
+    def _break(self, ending: StreamEnd) -> None:
         """End the answer here, whatever the far side may still say."""
         self._recording.close("complete" if ending == "complete" else "cut")
         if ending == "complete":

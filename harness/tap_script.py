@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from harness.exchange import Chunk, Request
 from harness.fakes.plan import Ending, Plan
@@ -21,6 +21,9 @@ USER = "{user}"
 
 ASSISTANT = "{assistant}"
 """Replaced, in events, by the id of the session's last assistant message."""
+
+StreamEnd = Literal["complete", "cut", "reset"]
+"""How a stream is ended early: as if it were whole, by closing its connection, or by resetting it."""
 
 _EVENT_PATHS = ("/event", "/global/event")
 
@@ -98,9 +101,9 @@ class Inject(After):
 
 @dataclass(frozen=True)
 class Break(After):
-    """End the stream right after an event: `complete`ly, as if the server had closed it, `cut` off or `reset`."""
+    """End the stream right after an event."""
 
-    ending: Ending
+    ending: StreamEnd
 
     def to_json(self) -> dict[str, Any]:
         """The rule as a JSON object, for the record of the run."""
@@ -135,7 +138,7 @@ class Interference:
     """What follows an event: bytes to slip in after it, and how the stream ends then, if it does."""
 
     extra: bytes = b""
-    ending: Ending | None = None
+    ending: StreamEnd | None = None
 
 
 class TapScript:
@@ -183,7 +186,8 @@ class TapScript:
         wrapped = isinstance(payload.get("payload"), dict)
         inner = payload["payload"] if wrapped else payload
         fillings = self._note(inner)
-        extra, ending = b"", None
+        extra: bytes = b""
+        ending: StreamEnd | None = None
         rules, used = self._state
         for index, rule in enumerate(rules):
             if not isinstance(rule, After) or used[index] >= rule.times or not rule.matches(inner):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.errors import UsageError
+from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
@@ -167,6 +168,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     _mutant("deadline_without_abort", "lets a late turn go on", "AE-FAULT-6", give_up=_give_up_unless("deadline")),
     _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
     *REPLIES,
+    *FAULTS,
 )
 
 
