@@ -139,8 +139,8 @@ def _give_up_unless(silent: Why) -> Callable[[Opencode, Turn, Why], Awaitable[No
     return give_up
 
 
-def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **changes))
+def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
 
 MUTANTS: tuple[Mutant[Parts], ...] = (
@@ -165,7 +165,13 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     _mutant("error_awaits_idle", "ignores session.error until idle", "AE-FAULT-3", make_turn=_WaitsForIdle),
     _mutant("overflow_is_success", "answers an overflow with 200", "AE-FAULT-3", make_turn=_OverflowIsEmptyReply),
     _mutant("foreign_error_ends", "fails on other sessions' errors", "AE-FAULT-3", make_turn=_HearsEverySession),
-    _mutant("deadline_without_abort", "lets a late turn go on", "AE-FAULT-6", give_up=_give_up_unless("deadline")),
+    _mutant(
+        "deadline_without_abort",
+        "lets a late turn go on",
+        "AE-FAULT-6",
+        "AE-FAULT-11",
+        give_up=_give_up_unless("deadline"),
+    ),
     _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
     *REPLIES,
     *FAULTS,

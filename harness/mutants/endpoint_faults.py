@@ -13,7 +13,6 @@ import httpx
 
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.chat_request import Message
-from harness.reference.endpoint.driver import Why
 from harness.reference.endpoint.envelope import Refusal, turn_failed
 from harness.reference.endpoint.opencode import Opencode, OpencodeError
 from harness.reference.endpoint.parts import Parts
@@ -110,10 +109,6 @@ class _AbortedIsReply(Turn):
         if text and properties.get("error", {}).get("name") == "MessageAbortedError":
             return [Reply(text, "stop", self._usage())]
         return super()._on_error(properties)
-
-
-async def _abort_parent_late(opencode: Opencode, turn: Turn, why: Why) -> None:
-    await opencode.abort(turn.session)
 
 
 def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:

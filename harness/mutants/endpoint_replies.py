@@ -78,6 +78,9 @@ class _ChildIdleEnds(Turn):
 
 
 class _LastMessageIsReply(Turn):
+    def _on_status(self, properties: dict[str, Any]) -> list[Step]:
+        return [] if properties["status"]["type"] == "idle" else super()._on_status(properties)
+
     def _on_message(self, properties: dict[str, Any]) -> list[Step]:
         self._updated = properties["info"].get("role")
         return super()._on_message(properties)

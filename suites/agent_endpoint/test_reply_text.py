@@ -54,6 +54,11 @@ def test_reasoning_is_not_content(
     expect(not leaked, "no reasoning in the content", text[:300], mend, reply)
 
 
+SLOWLY = 0.2
+"""Seconds between pieces: opencode writes an event's message as it is when the event is sent, so that after a quick
+answer an early event may call the message finished, which a retried one never is."""
+
+
 @pytest.mark.requirement("AE-REPLY-4")
 @pytest.mark.parametrize("attempts", [1, 2], ids=["one attempt", "two attempts"])
 def test_text_of_an_abandoned_attempt_is_not_content(
@@ -71,7 +76,8 @@ def test_text_of_an_abandoned_attempt_is_not_content(
         )
     )
     script.tamper("abandoned", Inject("message.part.updated", events, where={"part.type": "step-start"}))
-    script.answer("answer", Answer(text=nonce("said")), nonce=nonce("asked"))
+    slow = Answer(text=nonce("said"), pause=SLOWLY)
+    script.answer("answer", slow, nonce=nonce("asked"))
     reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
     content = expect_completion(reply, "a turn whose first attempt was abandoned")
     expect_said(content, nonce("said"), reply)

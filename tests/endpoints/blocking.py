@@ -59,7 +59,7 @@ async def complete(request):
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
     try:
         said = await turn(body["model"], text)
-    except (TimeoutError, aiohttp.ClientError):
+    except (TimeoutError, aiohttp.ClientError, ValueError, KeyError):
         said = None
     if said is None:
         return refuse(502, "server_error", "agent_error", "the agent's turn failed")
