@@ -14,7 +14,7 @@ from harness.check import NotMeasured
 from harness.errors import HarnessError
 from harness.exchange import Exchange, Hop, Request, request_to_json
 from harness.fakes.model.script import SUMMARY, Answer, Rule
-from harness.tap_script import Inject, Reply
+from harness.tap_script import TapRule
 from harness.world import World, apply_view, view
 
 SETTLE = 0.15
@@ -46,10 +46,13 @@ class Running(Protocol):
     def observes(self, hop: Hop) -> bool:
         """Whether a hop can be seen, that is, a stand-in or a tap of ours is there."""
 
+    def canaries(self) -> Mapping[str, str]:
+        """Names and values of what no answer may hold: keys, passwords and addresses of the run."""
+
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """What the model server says from now on."""
 
-    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
 
 
@@ -109,6 +112,20 @@ class Client:
         """Send `request` and wait for the end of its answer."""
         return self.begin(label, request, key).result()
 
+    def betrayed(self, label: str, exchange: Exchange) -> list[str]:
+        """The names of those of the run's secrets and addresses that an answer holds.
+
+        They are compared in the live run, where they are known, and their names are what is recorded.
+        """
+        asked = {"betrayed in": exchange.number}
+        seen = self._world.act("client", label, asked, lambda: _names_in(exchange, _live(self._running).canaries()))
+        return [str(name) for name in seen]
+
+
+def _names_in(exchange: Exchange, canaries: Mapping[str, str]) -> list[str]:
+    answer = "\n".join([*(value for _, value in exchange.headers), exchange.text])
+    return [name for name, word in canaries.items() if word in answer]
+
 
 class Script:
     """Says what the stand-ins will answer. Raises NotMeasured where no stand-in is behind the target."""
@@ -116,7 +133,7 @@ class Script:
     def __init__(self, world: World, running: Running | None) -> None:
         self._world, self._running = world, running
         self._model: tuple[Rule, ...] = ()
-        self._tap: tuple[Reply | Inject, ...] = ()
+        self._tap: tuple[TapRule, ...] = ()
 
     def reaches(self, label: str, hop: Hop) -> bool:
         """Whether a stand-in or tap of ours is on the hop, for checks that can do without."""
@@ -129,11 +146,16 @@ class Script:
         asked = self._model[-1].to_json()
         self._put(label, asked, "model", lambda: _live(self._running).use_model_rules(self._model))
 
-    def tamper(self, label: str, *rules: Reply | Inject) -> None:
+    def tamper(self, label: str, *rules: TapRule) -> None:
         """What the tap in front of opencode does."""
         self._tap += rules
         asked = [rule.to_json() for rule in rules]
         self._put(label, asked, "opencode", lambda: _live(self._running).use_tap_rules(self._tap))
+
+    def desist(self, label: str) -> None:
+        """From here on the tap lets everything pass."""
+        self._tap = ()
+        self._put(label, [], "opencode", lambda: _live(self._running).use_tap_rules(self._tap))
 
     def _put(self, label: str, asked: Any, hop: Hop, put: Callable[[], None]) -> None:
         def perform() -> dict[str, bool]:

@@ -42,6 +42,14 @@ def content_of(exchange: Exchange) -> str | None:
     return content if isinstance(content, str) else None
 
 
+def finish_reasons_of(exchange: Exchange) -> list[Any]:
+    """The finish reasons that an answer gives, in a JSON completion or in a stream's chunks; nulls are left out."""
+    body = exchange.json()
+    choices = body.get("choices") if isinstance(body, dict) else stream_of(exchange).choices
+    reasons = [choice.get("finish_reason") for choice in choices or [] if isinstance(choice, dict)]
+    return [reason for reason in reasons if reason is not None]
+
+
 @dataclass(frozen=True)
 class Stream:
     """An event stream: its events, and whether something after the last one was left unfinished."""

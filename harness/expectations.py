@@ -68,6 +68,14 @@ def expect_stream(exchange: Exchange, why: str) -> Stream:
     return stream_of(exchange)
 
 
+def expect_answer(exchange: Exchange, why: str) -> str:
+    """The answer is a stream where one was asked for, else a JSON completion; its text."""
+    asked = exchange.request.json()
+    if isinstance(asked, dict) and asked.get("stream") is True:
+        return expect_stream(exchange, why).text
+    return expect_completion(exchange, why)
+
+
 def expect_said(text: str, nonce: str, exchange: Exchange) -> None:
     """The model's nonce is in the answer: the turn really went all the way."""
     mend = "pass the model's answer on"

@@ -13,7 +13,7 @@ from harness.exchange import Exchange, Hop, Request
 from harness.fakes.model.script import Rule
 from harness.journal import Journal, Recording, Window
 from harness.stack import Stack
-from harness.tap_script import Inject, Reply
+from harness.tap_script import TapRule
 
 _MARGIN = 10.0
 """Seconds beyond its declared deadline that a target's answer is waited for, so that it is seen being late."""
@@ -90,15 +90,26 @@ class LiveTarget:
         """Whether a stand-in or a tap of ours is on a hop."""
         return hop == "client" or self._behind is not None
 
+    def canaries(self) -> Mapping[str, str]:
+        """Names and values of what no answer may hold: keys, passwords and addresses of the run."""
+        found = {f"the key {name}": key for name, key in self.keys.items()}
+        if self._behind is not None:
+            host, port = self._behind.opencode_url.rsplit("/", 1)[1].split(":")
+            found["opencode's password"] = self._behind.password
+            found["opencode's address"] = f"{host}:{port}"
+            found["opencode's address in an exception"] = f"('{host}', {port})"
+            found["the model server's address"] = self._behind.model_url.split("/")[2]
+        return found
+
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """What the model server says from now on."""
         assert self._behind is not None
         self._behind.model.script.replace(rules)
 
-    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
-        self._behind.opencode_tap.script.replace(rules)
+        self._engine.call(self._behind.opencode_tap.obey(rules), _CALL_SECONDS)
 
     def close_window(self) -> Window:
         """End a check: leave what it still asks for, bring the parts to rest, and hand over what was exchanged."""
@@ -106,5 +117,6 @@ class LiveTarget:
             pending.leave()
         self._pending.clear()
         if self._behind is not None:
+            self.use_tap_rules(())
             self._behind.settle()
         return self._journal.close_window()

@@ -7,16 +7,18 @@ connection (a reset, an early end) the near side sees too, and when the near sid
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 import httptools
 
-from harness.exchange import Chunk, Headers, Hop, Request
+from harness.exchange import Headers, Hop, Request
 from harness.fakes.http import BODILESS, HttpServer, Wire, encode_chunk, encode_head
-from harness.fakes.plan import Plan, play
+from harness.fakes.plan import play
 from harness.journal import Journal, Recording
 from harness.sse import Parser
-from harness.tap_script import TapScript, is_event_stream
+from harness.tap_outlet import Outlet
+from harness.tap_script import StreamEnd, TapRule, TapScript, is_event_stream
 
 _FRAMING = {"transfer-encoding", "connection", "keep-alive", "expect"}
 
@@ -48,13 +50,19 @@ class Tap:
             relay.cancel()
         await asyncio.gather(*self._relays, return_exceptions=True)
 
+    async def obey(self, rules: Iterable[TapRule]) -> None:
+        """Put these rules in force; one that refuses connections closes the port until others replace it."""
+        self.script.replace(rules)
+        if self.script.refuses:
+            await self._http.refuse()
+        else:
+            await self._http.accept()
+
     def _handle(self, request: Request, wire: Wire) -> None:
         recording = self._journal.record(self._hop, request)
-        reply = self.script.reply(request)
-        if reply is not None:
-            status, body = reply
-            headers = (("content-type", "application/json"),)
-            play(Plan(status, headers, (Chunk(0.0, body),), fault="reply"), wire, recording)
+        plan = self.script.reply(request)
+        if plan is not None:
+            play(plan, wire, recording)
             return
         relay = _Relay(request, wire, recording, self.script)
         task = asyncio.get_running_loop().create_task(relay.run(self._upstream))
@@ -80,8 +88,10 @@ class _Relay(asyncio.Protocol):
         self._over: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
         self._headers: list[tuple[str, str]] = []
         self._events = Parser() if is_event_stream(request) else None
+        self._outlet = Outlet(wire, recording, script.pause)
         self._status = 0
         self._chunked = self._sized = self._begun = False
+        self._ending: StreamEnd | None = None
         self.complete = False
 
     async def run(self, upstream: str) -> None:
@@ -98,7 +108,10 @@ class _Relay(asyncio.Protocol):
         finally:
             if transport is not None:
                 transport.abort()
-        if error is None:
+        await self._outlet.drained()
+        if self._ending is not None:
+            self._break(self._ending)
+        elif error is None:
             self._finish()
         else:
             self._recording.close("cut" if self._begun else "failed", f"{type(error).__name__}: {error}")
@@ -111,15 +124,18 @@ class _Relay(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._over.set_result(error)
+            self._end(error)
         else:
             if self.complete:
-                self._over.set_result(None)
+                self._end(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Part of `asyncio.Protocol`."""
+        self._end(exc)
+
+    def _end(self, error: Exception | None) -> None:
         if not self._over.done():
-            self._over.set_result(exc)
+            self._over.set_result(error)
 
     def _encode_request(self) -> bytes:
         request = self._request
@@ -132,13 +148,22 @@ class _Relay(asyncio.Protocol):
     def _finish(self) -> None:
         until_close = self._begun and not self._chunked and not self._sized
         if self.complete or until_close:
-            if self._framed:
-                self._wire.write(encode_chunk(b""))
-            self._recording.close("complete")
-            self._wire.done()
+            self._break("complete")
         else:
             self._recording.close("cut" if self._begun else "failed")
             self._wire.close()
+
+    def _break(self, ending: StreamEnd) -> None:
+        """End the answer here, whatever the far side may still say."""
+        self._recording.close("complete" if ending == "complete" else "cut")
+        if ending == "complete":
+            if self._framed:
+                self._wire.write(encode_chunk(b""))
+            self._wire.done()
+        elif ending == "cut":
+            self._wire.close()
+        else:
+            self._wire.reset()
 
     @property
     def _framed(self) -> bool:
@@ -171,21 +196,31 @@ class _Relay(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         """Called by the parser."""
-        data = self._slip(body, self._events) if self._events is not None and self._framed else body
+        if self._ending is not None:
+            return
+        data = self._interfere(body, self._events) if self._events is not None and self._framed else body
         self._recording.data(data)
-        self._wire.write(encode_chunk(data) if self._framed else data)
+        self._outlet.put(data, self._framed)
 
     def on_message_complete(self) -> None:
         """Called by the parser."""
         self.complete = self._status >= 200
+        if self.complete and self._request.method == "POST" and self._request.path == "/session":
+            self._script.created(self._recording.snapshot().json())
 
-    def _slip(self, body: bytes, events: Parser) -> bytes:
+    def _interfere(self, body: bytes, events: Parser) -> bytes:
+        """What of `body` passes, and what is slipped in; what comes after the stream's end does not pass."""
         passed = []
         for line in body.splitlines(keepends=True):
             passed.append(line)
             for event in events.feed(line):
-                extra = self._script.events_after(event)
-                if extra:
+                interference = self._script.after(event)
+                if interference.extra:
                     self._recording.fault("events slipped in")
-                    passed.append(extra)
+                    passed.append(interference.extra)
+                if interference.ending is not None:
+                    self._recording.fault(f"stream ended: {interference.ending}")
+                    self._ending = interference.ending
+                    self._end(None)
+                    return b"".join(passed)
         return b"".join(passed)

@@ -19,7 +19,7 @@ from harness.fakes.http import HttpServer, Wire, encode_head
 from harness.journal import Journal
 from harness.sse import encode, parse
 from harness.tap import Tap
-from harness.tap_script import SESSION, Inject, Reply
+from harness.tap_script import SESSION, Break, Inject, Refuse, Reply, Split
 
 GET = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"
 EVENTS = b"GET /event HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -532,3 +532,98 @@ def test_reply_without_content_keeps_the_connection_in_step(chain: Chain) -> Non
             connection.request("POST", "/x")
             answer = connection.getresponse()
             assert (answer.status, answer.read()) == (204, b"")
+
+
+@pytest.fixture
+def broken(chain: Chain) -> Callable[[str], Side]:
+    """The near side of an event stream that is to be ended after its first event, which has just been sent."""
+
+    def break_off(ending: Any) -> Side:
+        chain.tap.script.replace([Break("session.status", ending)])
+        near, far = chain.ask(EVENTS)
+        data = encode(BUSY) + encode(OTHER)
+        far.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(data), data))
+        near.hear(b"\r\n\r\n")
+        return near
+
+    return break_off
+
+
+def test_stream_is_ended_right_after_an_event(chain: Chain, broken: Callable[[str], Side]) -> None:
+    got = dechunk(broken("complete").hear(b"\r\n0\r\n\r\n"))
+    exchange = chain.ended("complete")
+    assert (event_bodies(got), event_bodies(exchange.body)) == ([BUSY], [BUSY])
+    assert exchange.fault == "stream ended: complete"
+
+
+def test_stream_is_cut_off_right_after_an_event(chain: Chain, broken: Callable[[str], Side]) -> None:
+    got = broken("cut").rest()
+    assert (event_bodies(dechunk(got)), chain.ended("cut").fault) == ([BUSY], "stream ended: cut")
+
+
+def test_stream_is_reset_right_after_an_event(chain: Chain, broken: Callable[[str], Side]) -> None:
+    near = broken("reset")
+    with pytest.raises(ConnectionResetError):
+        near.rest()
+    assert chain.ended("cut").fault == "stream ended: reset"
+
+
+def test_session_that_was_created_is_known_to_the_rules(chain: Chain) -> None:
+    chain.tap.script.replace([Inject("server.connected", (IDLE,))])
+    created = b'{"id": "ses_1"}'
+    chain.answer(
+        b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(created), created),
+        b"POST /session HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+    ).hear(created)
+    near, far = chain.ask(EVENTS)
+    far.send(b"HTTP/1.1 200 OK\r\n\r\n" + encode({"type": "server.connected", "properties": {}}))
+    far.sock.close()
+    got = dechunk(near.hear(b"0\r\n\r\n").partition(b"\r\n\r\n")[2])
+    assert event_bodies(got)[1] == FILLED
+
+
+@pytest.mark.parametrize(
+    "framing", [b"Content-Length: 11", b"Transfer-Encoding: chunked"], ids=lambda line: line.decode()
+)
+def test_characters_are_cut_into_packets_and_arrive_whole(chain: Chain, framing: bytes) -> None:
+    chain.tap.script.replace([Split(0.001)])
+    body = "\u00fc\u4f60\U0001f600 x".encode()
+    sent = b"b\r\n%b\r\n0\r\n\r\n" % body if framing.startswith(b"T") else body
+    near = chain.answer(b"HTTP/1.1 200 OK\r\n%b\r\n\r\n%b" % (framing, sent))
+    near.hear(b"\r\n\r\n")
+    if framing.startswith(b"T"):
+        chunks = [b"\xc3", b"\xbc\xe4", b"\xbd\xa0\xf0", b"\x9f\x98\x80 x"]
+        assert near.hear(b"0\r\n\r\n") == b"".join(b"%x\r\n%b\r\n" % (len(c), c) for c in [*chunks, b""])
+    else:
+        assert near.hear(b" x") == body
+    exchange = chain.ended("complete")
+    assert (exchange.body, exchange.fault) == (body, "characters cut")
+
+
+def test_connections_are_refused_when_a_rule_says_so(chain: Chain, engine: Engine) -> None:
+    engine.call(chain.tap.obey([Refuse()]), 10)
+    with pytest.raises(ConnectionRefusedError):
+        chain.near()
+
+
+def test_open_connections_are_gone_when_new_ones_are_refused(chain: Chain, engine: Engine) -> None:
+    near, _ = chain.ask(EVENTS)
+    engine.call(chain.tap.obey([Refuse()]), 10)
+    with contextlib.suppress(ConnectionResetError):
+        assert near.rest() == b""
+    chain.ended("gone")
+
+
+def test_port_accepts_connections_again_when_the_rule_is_gone(chain: Chain, engine: Engine) -> None:
+    before = chain.tap.url
+    engine.call(chain.tap.obey([Refuse()]), 10)
+    engine.call(chain.tap.obey([]), 10)
+    assert (chain.tap.url, chain.answer(b"HTTP/1.1 204 No Content\r\n\r\n").hear(b" ")) == (before, b"HTTP/1.1 ")
+
+
+def test_tap_that_refuses_connections_can_be_stopped(chain: Chain, engine: Engine) -> None:
+    engine.call(chain.tap.obey([Refuse()]), 10)
+    engine.call(chain.tap.stop(), 10)
+    engine.call(chain.tap.obey([]), 10)
+    with pytest.raises(ConnectionRefusedError):
+        chain.near()

@@ -6,13 +6,27 @@ from typing import Any
 import pytest
 
 from harness.exchange import Request
+from harness.fakes.plan import Plan
 from harness.sse import Event, encode, parse
-from harness.tap_script import SESSION, Inject, Reply, TapScript, is_event_stream
+from harness.tap_script import (
+    ASSISTANT,
+    SESSION,
+    USER,
+    Break,
+    Inject,
+    Interference,
+    Refuse,
+    Reply,
+    Split,
+    TapRule,
+    TapScript,
+    is_event_stream,
+)
 
 IDLE = {"type": "session.idle", "properties": {"sessionID": SESSION}}
 
 
-def script(*rules: Reply | Inject) -> TapScript:
+def script(*rules: TapRule) -> TapScript:
     script = TapScript()
     script.replace(rules)
     return script
@@ -23,17 +37,23 @@ def event(type_: str, **properties: Any) -> Event:
 
 
 def slipped(script: TapScript, event: Event) -> list[Any]:
-    return [event.json() for event in parse(script.events_after(event))]
+    return [event.json() for event in parse(script.after(event).extra)]
+
+
+def reply(script: TapScript, method: str, target: str) -> tuple[int | None, bytes] | None:
+    """Status and body of the script's answer to a request, or None when it lets it pass."""
+    plan = script.reply(Request(method, target))
+    return None if plan is None else (plan.status, b"".join(piece.data for piece in plan.pieces))
 
 
 def test_script_without_rules_lets_everything_pass() -> None:
     empty = TapScript()
-    assert (empty.reply(Request("POST", "/session")), empty.events_after(event("x"))) == (None, b"")
+    assert (empty.reply(Request("POST", "/session")), empty.after(event("x"))) == (None, Interference())
 
 
 def test_reply_answers_with_status_and_body() -> None:
     rules = script(Reply("POST", "/session", 500, {"name": "UnknownError"}))
-    assert rules.reply(Request("POST", "/session?directory=x")) == (500, b'{"name": "UnknownError"}')
+    assert reply(rules, "POST", "/session?directory=x") == (500, b'{"name": "UnknownError"}')
 
 
 @pytest.mark.parametrize(
@@ -52,17 +72,34 @@ def test_reply_is_given_as_many_times_as_it_says() -> None:
 
 def test_next_reply_follows_when_the_first_is_used_up() -> None:
     rules = script(Reply("GET", "/x", 500, 1), Reply("GET", "/x", 502, 2))
-    assert [rules.reply(Request("GET", "/x")) for _ in range(3)] == [(500, b"1"), (502, b"2"), None]
+    assert [reply(rules, "GET", "/x") for _ in range(3)] == [(500, b"1"), (502, b"2"), None]
 
 
 def test_reply_names_the_session_of_the_path() -> None:
     rules = script(Reply("GET", "/session/[^/]+/message", 200, [{"sessionID": SESSION}]))
-    reply = rules.reply(Request("GET", "/session/ses_1/message"))
-    assert reply == (200, b'[{"sessionID": "ses_1"}]')
+    assert reply(rules, "GET", "/session/ses_1/message") == (200, b'[{"sessionID": "ses_1"}]')
 
 
 def test_reply_to_a_path_without_a_session_names_none() -> None:
-    assert script(Reply("GET", "/x", 200, SESSION)).reply(Request("GET", "/x")) == (200, b'""')
+    assert reply(script(Reply("GET", "/x", 200, SESSION)), "GET", "/x") == (200, b'""')
+
+
+def test_reply_of_another_type_than_json_is_its_text() -> None:
+    rules = script(Reply("GET", "/x", 200, "<p>", media="text/html"))
+    plan = rules.reply(Request("GET", "/x"))
+    assert plan is not None
+    assert (plan.headers, plan.pieces[0].data) == ((("content-type", "text/html"),), b"<p>")
+
+
+def test_reply_that_breaks_off_is_framed_in_chunks() -> None:
+    plan = script(Reply("GET", "/x", 200, {}, ending="cut")).reply(Request("GET", "/x"))
+    assert plan is not None
+    assert (plan.stream, plan.ending) == (True, "cut")
+
+
+def test_reply_without_a_status_says_nothing() -> None:
+    plan = script(Reply("GET", "/x", None, {}, ending="reset")).reply(Request("GET", "/x"))
+    assert plan == Plan(None, (("content-type", "application/json"),), (), True, "reset", "reply")
 
 
 def test_events_are_slipped_in_after_their_type() -> None:
@@ -87,7 +124,7 @@ def test_events_are_slipped_in_after_their_type() -> None:
     ids=lambda event: event.data,
 )
 def test_other_events_are_not_followed(other: Event) -> None:
-    assert script(Inject("session.status", (IDLE,), status="busy")).events_after(other) == b""
+    assert script(Inject("session.status", (IDLE,), status="busy")).after(other) == Interference()
 
 
 def test_status_of_the_event_is_looked_at() -> None:
@@ -117,7 +154,7 @@ def test_replaced_rules_are_unused() -> None:
     rules = script(Reply("GET", "/x", 500, 1))
     rules.reply(Request("GET", "/x"))
     rules.replace([Reply("GET", "/x", 500, 1)])
-    assert rules.reply(Request("GET", "/x")) == (500, b"1")
+    assert reply(rules, "GET", "/x") == (500, b"1")
 
 
 @pytest.mark.parametrize(
@@ -138,17 +175,97 @@ def test_subscription_to_events_is_told_by_method_and_path(request_: Request, su
     [
         (
             Reply("GET", "/x", 500, [1], 2),
-            {"reply": ["GET", "/x"], "status": 500, "body": [1], "times": 2},
+            {
+                "reply": ["GET", "/x"],
+                "status": 500,
+                "body": [1],
+                "times": 2,
+                "media": "application/json",
+                "ending": "complete",
+            },
         ),
         (
-            Inject("a", ({"type": "b"},), "busy", 3),
-            {"inject": [{"type": "b"}], "after": "a", "status": "busy", "times": 3},
+            Inject("a", ({"type": "b"}, "{"), status="busy", times=3),
+            {"inject": [{"type": "b"}, "{"], "after": "a", "status": "busy", "where": {}, "times": 3},
         ),
+        (
+            Break("a", "cut", where={"info.finish": "stop"}),
+            {"break": "cut", "after": "a", "status": None, "where": {"info.finish": "stop"}, "times": 1},
+        ),
+        (Split(0.1), {"split": 0.1}),
+        (Refuse(), {"refuse": True}),
     ],
+    ids=lambda value: type(value).__name__,
 )
-def test_rule_is_recorded_as_json(rule: Reply | Inject, value: dict[str, Any]) -> None:
+def test_rule_is_recorded_as_json(rule: TapRule, value: dict[str, Any]) -> None:
     assert json.loads(json.dumps(rule.to_json())) == value
 
 
 def test_slipped_events_are_whole_events() -> None:
-    assert script(Inject("a", ({"type": "b"},))).events_after(event("a")) == encode({"type": "b"})
+    assert script(Inject("a", ({"type": "b"},))).after(event("a")).extra == encode({"type": "b"})
+
+
+def test_string_is_sent_as_data_as_it_is() -> None:
+    assert script(Inject("a", ('{"type": "b"',))).after(event("a")).extra == b'data: {"type": "b"\n\n'
+
+
+@pytest.mark.parametrize(
+    ("where", "breaks"),
+    [
+        ({"info.finish": "tool-calls"}, True),
+        ({"info.finish": "tool-calls", "info.role": "assistant"}, True),
+        ({"info.finish": "stop"}, False),
+        ({"info.finish.more": "x"}, False),
+        ({"info.finish": "tool-calls", "sessionID": "ses_2"}, False),
+    ],
+    ids=str,
+)
+def test_properties_of_the_event_are_looked_at(where: dict[str, Any], breaks: bool) -> None:
+    info = {"role": "assistant", "finish": "tool-calls"}
+    rules = script(Break("message.updated", "reset", where=where))
+    interference = rules.after(event("message.updated", sessionID="ses_1", info=info))
+    assert interference == Interference(ending="reset" if breaks else None)
+
+
+def test_stream_is_broken_as_many_times_as_the_rule_says() -> None:
+    rules = script(Break("a", "cut"))
+    assert [rules.after(event("a")).ending for _ in range(2)] == ["cut", None]
+
+
+def test_events_are_slipped_in_before_the_stream_is_broken() -> None:
+    rules = script(Break("a", "cut"), Inject("a", ({"type": "b"},)))
+    assert rules.after(event("a")) == Interference(encode({"type": "b"}), "cut")
+
+
+def test_last_messages_of_the_session_are_filled_in() -> None:
+    rules = script(Inject("session.idle", ({"user": USER, "assistant": ASSISTANT},)))
+    for session, role in (("ses_1", "user"), ("ses_2", "user"), ("ses_1", "assistant"), ("ses_2", "assistant")):
+        rules.after(event("message.updated", sessionID=session, info={"id": f"{role} {session}", "role": role}))
+    assert slipped(rules, event("session.idle", sessionID="ses_1")) == [
+        {"user": "user ses_1", "assistant": "assistant ses_1"}
+    ]
+
+
+def test_messages_that_have_not_come_are_filled_in_as_nothing() -> None:
+    rules = script(Inject("session.idle", ({"user": USER},)))
+    assert slipped(rules, event("session.idle", sessionID="ses_1")) == [{"user": ""}]
+
+
+def test_event_without_a_session_is_followed_by_ones_of_the_last_created() -> None:
+    rules = script(Inject("server.connected", (IDLE,)))
+    rules.created({"id": "ses_1"})
+    assert slipped(rules, event("server.connected"))[0]["properties"] == {"sessionID": "ses_1"}
+
+
+@pytest.mark.parametrize("session", [None, [], {}, "x"], ids=repr)
+def test_session_that_is_none_is_not_filled_in(session: object) -> None:
+    rules = script(Inject("server.connected", (IDLE,)))
+    rules.created(session)
+    assert slipped(rules, event("server.connected"))[0]["properties"] == {"sessionID": ""}
+
+
+def test_connections_are_refused_while_a_rule_says_so() -> None:
+    rules = script(Refuse())
+    refused = rules.refuses
+    rules.replace([Split(0.5)])
+    assert (refused, rules.refuses, rules.pause) == (True, False, 0.5)

@@ -170,6 +170,7 @@ class HttpServer:
         self._handler = handler
         self._connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
+        self._place: socket.socket | None = None
         self.port = 0
 
     @property
@@ -178,18 +179,41 @@ class HttpServer:
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen; from here on `port` is known. Raises OSError when the port is taken."""
+        """Listen, again on the same port after a stop; from here on `port` is known. Raises OSError when it is taken."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Connection(self._handler, self._connections), host, port)
+        self._server = await loop.create_server(
+            lambda: Connection(self._handler, self._connections), host, port or self.port
+        )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Stop listening and abort every connection; ends when all are gone."""
+        self._leave_place()
         if self._server is not None:
-            self._server.close()
+            server, self._server = self._server, None
+            server.close()
             await asyncio.sleep(0)  # a connection that was just accepted becomes known in the loop's next round
             while self._connections:
                 for connection in list(self._connections):
                     connection.transport.abort()
                 await asyncio.sleep(0)
-            await self._server.wait_closed()
+            await server.wait_closed()
+
+    async def refuse(self) -> None:
+        """Stop, and keep the port: connections to it are refused until `accept`."""
+        if self._server is not None:
+            await self.stop()
+            self._place = socket.socket()
+            self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._place.bind(("127.0.0.1", self.port))
+
+    async def accept(self) -> None:
+        """Listen again on the same port, if connections were refused."""
+        if self._place is not None:
+            self._leave_place()
+            await self.start()
+
+    def _leave_place(self) -> None:
+        if self._place is not None:
+            self._place.close()
+            self._place = None

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.errors import UsageError
+from harness.mutants.endpoint_faults import FAULTS
+from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
 from harness.reference.endpoint.agents import Agents, Model, model_of
@@ -25,7 +27,7 @@ from harness.reference.endpoint.opencode import Opencode
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.serve import serve
 from harness.reference.endpoint.stream import TERMINATOR
-from harness.reference.endpoint.turn import Failure, Outcome, Reply, Step, Turn, Usage
+from harness.reference.endpoint.turn import Failure, Reply, Step, Turn, Usage
 
 
 def _accept_revoked(key: Key, now: float) -> bool:
@@ -129,14 +131,6 @@ class _HearsEverySession(Turn):
         return super().feed(event)
 
 
-class _SummaryIsReply(Turn):
-    def _outcome(self) -> Outcome:
-        for key, message in self._messages.items():
-            if message.summary:
-                return Reply(self._text(key), "stop", self._usage())
-        return super()._outcome()
-
-
 def _give_up_unless(silent: Why) -> Callable[[Opencode, Turn, Why], Awaitable[None]]:
     async def give_up(opencode: Opencode, turn: Turn, why: Why) -> None:
         if why != silent:
@@ -145,8 +139,8 @@ def _give_up_unless(silent: Why) -> Callable[[Opencode, Turn, Why], Awaitable[No
     return give_up
 
 
-def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **changes))
+def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
 
 MUTANTS: tuple[Mutant[Parts], ...] = (
@@ -171,9 +165,16 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     _mutant("error_awaits_idle", "ignores session.error until idle", "AE-FAULT-3", make_turn=_WaitsForIdle),
     _mutant("overflow_is_success", "answers an overflow with 200", "AE-FAULT-3", make_turn=_OverflowIsEmptyReply),
     _mutant("foreign_error_ends", "fails on other sessions' errors", "AE-FAULT-3", make_turn=_HearsEverySession),
-    _mutant("summary_is_reply", "answers with a compaction summary", "AE-FAULT-3", make_turn=_SummaryIsReply),
-    _mutant("deadline_without_abort", "lets a late turn go on", "AE-FAULT-6", give_up=_give_up_unless("deadline")),
+    _mutant(
+        "deadline_without_abort",
+        "lets a late turn go on",
+        "AE-FAULT-6",
+        "AE-FAULT-11",
+        give_up=_give_up_unless("deadline"),
+    ),
     _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
+    *REPLIES,
+    *FAULTS,
 )
 
 

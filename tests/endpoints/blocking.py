@@ -23,7 +23,7 @@ def refuse(status, type_, code, message, param=None):
 
 
 async def turn(agent, text):
-    """One turn in a session of its own; its text, or None when it failed. Leaving it aborts it upstream."""
+    """One turn in a session of its own; its text and finish, or None when it failed. Leaving it aborts it upstream."""
     auth = aiohttp.BasicAuth("opencode", PASSWORD)
     async with aiohttp.ClientSession(OPENCODE, auth=auth) as http:
         async with http.post("/session", json={"title": agent}) as answer:
@@ -38,7 +38,8 @@ async def turn(agent, text):
             raise
     if answer.status != 200 or body["info"].get("error") or body["info"].get("finish") in (None, "tool-calls"):
         return None
-    return "".join(part["text"] for part in body["parts"] if part["type"] == "text")
+    finish = "length" if body["info"]["finish"] == "length" else "stop"
+    return "".join(part["text"] or "" for part in body["parts"] if part["type"] == "text"), finish
 
 
 async def complete(request):
@@ -58,15 +59,16 @@ async def complete(request):
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
     try:
         said = await turn(body["model"], text)
-    except (TimeoutError, aiohttp.ClientError):
+    except (TimeoutError, aiohttp.ClientError, ValueError, KeyError):
         said = None
     if said is None:
         return refuse(502, "server_error", "agent_error", "the agent's turn failed")
+    text, finish = said
     frame = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": body["model"]}
     if not stream:
-        choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
         return web.json_response({**frame, "object": "chat.completion", "choices": [choice]})
-    choice = {"index": 0, "delta": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+    choice = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": finish}
     chunk = json.dumps({**frame, "object": "chat.completion.chunk", "choices": [choice]})
     return web.Response(text=f"data: {chunk}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
 

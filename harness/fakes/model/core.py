@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.exchange import Chunk, Headers, Request
-from harness.fakes.model.script import Answer, messages_of
+from harness.fakes.model.script import Answer, Usage, messages_of
 from harness.fakes.plan import Ending, Plan
 from harness.sse import encode
 
@@ -84,7 +84,7 @@ class _Frame:
             }
         )
 
-    def usage(self, usage: dict[str, int]) -> bytes:
+    def usage(self, usage: dict[str, Any]) -> bytes:
         return encode(
             {
                 "id": _COMPLETION_ID,
@@ -121,9 +121,11 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
 def _content(frame: _Frame, answer: Answer) -> Iterator[bytes]:
     yield frame.event({"role": "assistant", "content": ""})
     for piece in _pieces(answer.reasoning, answer.piece):
-        yield frame.event({"reasoning_content": piece})
+        yield frame.event({answer.reasoning_field: piece})
     for piece in _pieces(answer.text, answer.piece):
         yield frame.event({"content": piece})
+    for index, call in enumerate(_tool_calls(answer)):
+        yield frame.event({"tool_calls": [{"index": index, **call}]})
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
@@ -131,9 +133,11 @@ def _pieces(text: str, size: int) -> Iterator[str]:
 
 
 def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
-    message = {"role": "assistant", "content": answer.text}
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text}
     if answer.reasoning:
-        message["reasoning_content"] = answer.reasoning
+        message[answer.reasoning_field] = answer.reasoning
+    if answer.tool_calls:
+        message["tool_calls"] = _tool_calls(answer)
     return {
         "id": _COMPLETION_ID,
         "object": "chat.completion",
@@ -144,14 +148,27 @@ def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
     }
 
 
-def _usage(body: dict[str, Any], answer: Answer) -> dict[str, int]:
-    prompt = sum(len(text) for _, text in messages_of(body)) // 4 + 1
-    completion = (len(answer.text) + len(answer.reasoning)) // 4 + 1
+def _tool_calls(answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.tool_calls
+    ]
+
+
+def _usage(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    usage = answer.usage or _counted(body, answer)
     return {
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "total_tokens": prompt + completion,
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "total_tokens": usage.prompt + usage.completion,
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
+
+
+def _counted(body: dict[str, Any], answer: Answer) -> Usage:
+    prompt = sum(len(text) for _, text in messages_of(body)) // 4 + 1
+    reasoning = len(answer.reasoning) // 4
+    return Usage(prompt, len(answer.text) // 4 + reasoning + 1, reasoning)
 
 
 def _error(message: str, type_: str, code: str | None) -> dict[str, Any]:

@@ -20,15 +20,36 @@ CallKind = Literal["turn", "title", "summary"]
 
 
 @dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool; `arguments` are JSON in a string, as on the wire, `id` is unique in its conversation."""
+
+    name: str
+    arguments: str
+    id: str = "call_1"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of a completion as the API counts them: `reasoning` is a part of `completion`."""
+
+    prompt: int
+    completion: int
+    reasoning: int = 0
+
+
+@dataclass(frozen=True)
 class Answer:
     """One completion. A `status` other than 200 answers with the error `message` instead.
 
-    `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart. `finish` None leaves
-    the finish reason out.
+    `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart; `tool_calls` follow
+    them. `finish` None leaves the finish reason out. `usage` None counts characters.
     """
 
     text: str = "ok"
     reasoning: str = ""
+    reasoning_field: Literal["reasoning_content", "reasoning"] = "reasoning_content"
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
     finish: str | None = "stop"
     piece: int = 12
     pause: float = 0.0
@@ -39,7 +60,8 @@ class Answer:
 
     def to_json(self) -> dict[str, Any]:
         """The answer as a JSON object, for the record of the run."""
-        return {**asdict(self), "headers": [list(pair) for pair in self.headers]}
+        calls = [asdict(call) for call in self.tool_calls]
+        return {**asdict(self), "headers": [list(pair) for pair in self.headers], "tool_calls": calls}
 
 
 TITLE = Answer("A title")

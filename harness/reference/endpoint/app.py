@@ -98,7 +98,7 @@ class Endpoint:
 def create_app(config: Config, parts: Parts | None = None) -> Starlette:
     """The endpoint; `parts` exchanges some of its small decisions."""
     parts = parts or Parts()
-    store, opencode = KeyStore(config.database), Opencode(config)
+    store, opencode = KeyStore(config.database), Opencode(config, parts.read_events)
     driver = Driver(opencode, parts, config.budget, config.abort_grace)
 
     @asynccontextmanager

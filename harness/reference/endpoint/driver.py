@@ -41,6 +41,11 @@ async def abort_turn(opencode: Opencode, turn: Turn, _why: Why) -> None:
         await asyncio.gather(*(opencode.abort(session) for session in turn.family))
 
 
+async def reject_question(opencode: Opencode, question: Question, _limit: asyncio.Timeout) -> None:
+    """Answer a question with no, since nobody is there; the turn's time limit is not moved by it."""
+    await opencode.reject(question)
+
+
 class Driver:
     """Drives turns, each within `budget` seconds; giving one up takes at most `abort_grace` more."""
 
@@ -92,7 +97,7 @@ class Driver:
             await self._opencode.prompt(turn.session, model, prompt)
             async for event in events:
                 for step in turn.feed(event):
-                    outcome = await self._act(step, say)
+                    outcome = await self._act(step, say, limit)
                     if outcome is not None:
                         return outcome
                 if not turn.doubtful:
@@ -101,11 +106,11 @@ class Driver:
                     limit.reschedule(min(deadline, loop.time() + RECOVERY_SECONDS))
         raise OpencodeError("the event stream ended")
 
-    async def _act(self, step: Step, say: Say | None) -> Outcome | None:
+    async def _act(self, step: Step, say: Say | None, limit: asyncio.Timeout) -> Outcome | None:
         if isinstance(step, Reply | Failure):
             return step
         if isinstance(step, Question):
-            await self._opencode.reject(step)
+            await self._parts.answer_question(self._opencode, step, limit)
         elif say is not None and isinstance(step, Delta):
             await say(step.text)
         elif say is not None and isinstance(step, Retracted):

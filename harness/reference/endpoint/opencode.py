@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +16,9 @@ from harness.reference.endpoint.prompt import Prompt
 from harness.reference.endpoint.turn import Question
 from harness.sse import Parser
 
+ReadEvents = Callable[[httpx.Response], AsyncIterator[dict[str, Any]]]
+"""Reads an answer as events."""
+
 _CALL_SECONDS = 10.0
 _NOBODY = "Nobody is there to be asked. Go on without it."
 
@@ -27,7 +30,8 @@ class OpencodeError(Exception):
 class Opencode:
     """An opencode server, asked with a connection for each call: an idle one may not have survived a restart."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, read_events: ReadEvents) -> None:
+        self._read_events = read_events
         secure = config.opencode_url.startswith("https")
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(
@@ -57,7 +61,7 @@ class Opencode:
             async with self._client.stream("GET", "/event", timeout=httpx.Timeout(_CALL_SECONDS, read=None)) as answer:
                 if answer.status_code != 200 or "text/event-stream" not in answer.headers.get("content-type", ""):
                     raise OpencodeError(f"GET /event: status {answer.status_code}")
-                yield _events(answer)
+                yield self._read_events(answer)
         except httpx.HTTPError as error:
             raise OpencodeError(f"GET /event: {error!r}") from error
 
@@ -107,7 +111,8 @@ class Opencode:
             raise OpencodeError(f"{method} {path}: {error!r}") from error
 
 
-async def _events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def read_events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """The events in a stream's answer; raises OpencodeError at its end, and at an event that is none."""
     parser = Parser()
     async for data in answer.aiter_bytes():
         for event in parser.feed(data):

@@ -5,6 +5,7 @@ Every field defaults to what keeps the contract; a broken endpoint is `dataclass
 
 from __future__ import annotations
 
+from asyncio import Timeout
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,9 +17,9 @@ from harness.reference.endpoint.completion import Frame
 from harness.reference.endpoint.driver import Why
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
-from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode
+from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode, ReadEvents, read_events
 from harness.reference.endpoint.prompt import Prompt, to_prompt
-from harness.reference.endpoint.turn import Failure, Turn
+from harness.reference.endpoint.turn import Failure, Question, Turn
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Parts:
     model_of: Callable[[Agents, str], Model] = agents.model_of
     to_prompt: Callable[[Sequence[Message]], Prompt] = to_prompt
     session_options: Mapping[str, Any] = field(default_factory=lambda: SESSION_OPTIONS)
+    read_events: ReadEvents = read_events
     make_turn: Callable[[str], Turn] = Turn
+    answer_question: Callable[[Opencode, Question, Timeout], Awaitable[None]] = driver.reject_question
     give_up: Callable[[Opencode, Turn, Why], Awaitable[None]] = driver.abort_turn
 
     turn_failed: Callable[[Failure], Refusal] = envelope.turn_failed

@@ -7,7 +7,7 @@ import pytest
 
 from harness.exchange import Request
 from harness.fakes.model.core import respond
-from harness.fakes.model.script import Answer, Fault
+from harness.fakes.model.script import Answer, Fault, ToolCall, Usage
 from harness.fakes.plan import Plan
 from harness.sse import parse
 
@@ -36,7 +36,7 @@ def events(answer: Answer, **more: Any) -> list[Any]:
     return [event.json() or event.data for event in parse(b"".join(piece.data for piece in plan.pieces))]
 
 
-def deltas(answer: Answer, field: str) -> list[str]:
+def deltas(answer: Answer, field: str) -> list[Any]:
     chunks = [event for event in events(answer) if isinstance(event, dict)]
     return [d[field] for chunk in chunks for d in (c["delta"] for c in chunk["choices"]) if d.get(field)]
 
@@ -109,6 +109,44 @@ def test_reasoning_stays_out_of_the_content() -> None:
     assert (message["content"], message["reasoning_content"]) == ("a", "because")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_reasoning_is_given_in_the_field_that_the_answer_names(stream: bool) -> None:
+    answer = Answer("a", reasoning="because", reasoning_field="reasoning")
+    given = (
+        deltas(answer, "reasoning") if stream else [body_of(completion(answer))["choices"][0]["message"]["reasoning"]]
+    )
+    assert given == ["because"]
+
+
+CALLS = (ToolCall("todowrite", "{}", "call_1"), ToolCall("read", '{"filePath":"x"}', "call_2"))
+SENT = [
+    {"id": "call_1", "type": "function", "function": {"name": "todowrite", "arguments": "{}"}},
+    {"id": "call_2", "type": "function", "function": {"name": "read", "arguments": '{"filePath":"x"}'}},
+]
+
+
+def test_tool_calls_are_in_the_message() -> None:
+    assert body_of(completion(Answer(tool_calls=CALLS)))["choices"][0]["message"]["tool_calls"] == SENT
+
+
+def test_tool_calls_are_streamed_with_their_index() -> None:
+    streamed = [call for delta in deltas(Answer(tool_calls=CALLS), "tool_calls") for call in delta]
+    assert streamed == [{"index": index, **call} for index, call in enumerate(SENT)]
+
+
+def test_message_without_tool_calls_has_none() -> None:
+    assert "tool_calls" not in body_of(completion(Answer()))["choices"][0]["message"]
+
+
+def test_usage_is_the_answers() -> None:
+    assert body_of(completion(Answer(usage=Usage(100, 30, 20))))["usage"] == {
+        "prompt_tokens": 100,
+        "completion_tokens": 30,
+        "total_tokens": 130,
+        "completion_tokens_details": {"reasoning_tokens": 20},
+    }
+
+
 def test_usage_adds_up() -> None:
     usage = body_of(completion(Answer("a" * 40)))["usage"]
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
@@ -143,7 +181,7 @@ def test_usage_is_streamed_when_asked_for() -> None:
     last, done = events(Answer(), stream_options={"include_usage": True})[-2:]
     assert (last["choices"], sorted(last["usage"]), done) == (
         [],
-        ["completion_tokens", "prompt_tokens", "total_tokens"],
+        ["completion_tokens", "completion_tokens_details", "prompt_tokens", "total_tokens"],
         "[DONE]",
     )
 

@@ -1,0 +1,171 @@
+"""Endpoints that read opencode's turn wrongly."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+
+from harness.mutants.mutant import Mutant
+from harness.reference.endpoint.opencode import OpencodeError
+from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.turn import Failure, Outcome, Reply, Step, Turn, Usage
+from harness.sse import Parser
+
+_LINE_LIMIT = 2**16
+
+
+class _NeedsText(Turn):
+    def _outcome(self) -> Outcome:
+        outcome = super()._outcome()
+        return Failure("no text") if isinstance(outcome, Reply) and not outcome.text else outcome
+
+
+class _IdleIsReply(Turn):
+    def _outcome(self) -> Outcome:
+        outcome = super()._outcome()
+        if isinstance(outcome, Failure):
+            texts = [self._text(key) for key, message in self._messages.items() if self._answers(message)]
+            return Reply("".join(texts), "stop", self._usage())
+        return outcome
+
+
+class _ToolStepIsReply(Turn):
+    def _outcome(self) -> Outcome:
+        for key, message in self._messages.items():
+            if message.finish == "tool-calls" and self._last() == key:
+                return Reply(self._text(key), "stop", self._usage())
+        return super()._outcome()
+
+    def _last(self) -> str:
+        return [key for key, message in self._messages.items() if message.finish][-1]
+
+
+class _ReasoningIsText(Turn):
+    def _on_part(self, properties: dict[str, Any]) -> list[Step]:
+        part = properties["part"]
+        kind = "text" if part["type"] == "reasoning" else part["type"]
+        return super()._on_part({**properties, "part": {**part, "type": kind}})
+
+
+class _KeepsAbandoned(Turn):
+    def _text(self, message_id: str) -> str:
+        parts = [part for part in self._parts_of(message_id) if part.type == "text"]
+        return "".join("".join(part.spoken + part.waiting) for part in parts)
+
+
+class _AllStepsAreReply(Turn):
+    def _text(self, message_id: str) -> str:
+        answers = [key for key, message in self._messages.items() if self._answers(message)]
+        return "\n".join(super(_AllStepsAreReply, self)._text(key) for key in answers)
+
+
+class _AnyIdleEnds(Turn):
+    def _on_idle(self, properties: dict[str, Any]) -> list[Step]:
+        return [self._outcome()]
+
+
+class _ChildIdleEnds(Turn):
+    def feed(self, event: dict[str, Any]) -> list[Step]:
+        session = event.get("properties", {}).get("sessionID")
+        if event.get("type") == "session.idle" and session in self.family:
+            return self._on_idle({})
+        return super().feed(event)
+
+
+class _LastMessageIsReply(Turn):
+    def _on_status(self, properties: dict[str, Any]) -> list[Step]:
+        return [] if properties["status"]["type"] == "idle" else super()._on_status(properties)
+
+    def _on_message(self, properties: dict[str, Any]) -> list[Step]:
+        self._updated = properties["info"].get("role")
+        return super()._on_message(properties)
+
+    def _outcome(self) -> Outcome:
+        return Failure("the last message is the user's") if self._updated == "user" else super()._outcome()
+
+
+class _LastStepIsUsage(Turn):
+    def _usage(self) -> Usage:
+        *_, (_, last) = self._tokens.values()
+        return last
+
+
+class _AlwaysStops(Turn):
+    def _outcome(self) -> Outcome:
+        outcome = super()._outcome()
+        return replace(outcome, finish="stop") if isinstance(outcome, Reply) else outcome
+
+
+class _ToolsAreFinish(Turn):
+    def _outcome(self) -> Outcome:
+        outcome = super()._outcome()
+        tools = any(message.finish == "tool-calls" for message in self._messages.values())
+        return replace(outcome, finish="tool_calls") if tools and isinstance(outcome, Reply) else outcome
+
+
+class _SummaryIsReply(Turn):
+    def _outcome(self) -> Outcome:
+        for key, message in self._messages.items():
+            if message.summary:
+                return Reply(self._text(key), "stop", self._usage())
+        return super()._outcome()
+
+
+async def _read_lines_of_text(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """Lines as `str.splitlines` cuts them: at U+0085, U+2028 and U+2029 too."""
+    async for line in answer.aiter_lines():
+        if line.startswith("data:"):
+            try:
+                yield json.loads(line.removeprefix("data:"))
+            except ValueError:
+                continue
+    raise OpencodeError("the event stream ended")
+
+
+async def _read_packets_apart(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """Each packet is decoded by itself."""
+    parser = Parser()
+    async for data in answer.aiter_bytes():
+        for event in parser.feed(codecs.decode(data, "utf-8", "replace").encode()):
+            yield event.json()
+    raise OpencodeError("the event stream ended")
+
+
+async def _read_short_lines(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """A line longer than 64 KiB is too much."""
+    parser = Parser()
+    async for data in answer.aiter_bytes():
+        for event in parser.feed(data):
+            if len(event.data) > _LINE_LIMIT:
+                raise OpencodeError("a line is too long")
+            yield event.json()
+    raise OpencodeError("the event stream ended")
+
+
+def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
+
+
+REPLIES: tuple[Mutant[Parts], ...] = (
+    _mutant("empty_reply_fails", "takes a reply without text for none", "AE-REPLY-1", make_turn=_NeedsText),
+    _mutant("idle_is_reply", "answers with what there is at idle", "AE-REPLY-2", make_turn=_IdleIsReply),
+    _mutant("tool_step_is_reply", "takes a tool step for the reply", "AE-REPLY-2", make_turn=_ToolStepIsReply),
+    _mutant("reasoning_is_text", "takes reasoning for text", "AE-REPLY-3", make_turn=_ReasoningIsText),
+    _mutant("abandoned_text_kept", "keeps text of abandoned attempts", "AE-REPLY-4", make_turn=_KeepsAbandoned),
+    _mutant("all_steps_are_reply", "joins the texts of all steps", "AE-REPLY-5", make_turn=_AllStepsAreReply),
+    _mutant("early_idle_ends", "ends at an idle before the turn", "AE-REPLY-6", make_turn=_AnyIdleEnds),
+    _mutant("child_idle_ends", "ends at a child session's idle", "AE-REPLY-6", make_turn=_ChildIdleEnds),
+    _mutant("last_message_is_reply", "wants the assistant's last", "AE-REPLY-6", make_turn=_LastMessageIsReply),
+    _mutant("lines_of_text", "cuts lines at U+2028", "AE-REPLY-7", read_events=_read_lines_of_text),
+    _mutant("packets_decoded_apart", "decodes packet by packet", "AE-REPLY-7", read_events=_read_packets_apart),
+    _mutant("long_line_fails", "fails on lines over 64 KiB", "AE-REPLY-7", read_events=_read_short_lines),
+    _mutant("usage_of_last_step", "counts the last step's tokens only", "AE-REPLY-8", make_turn=_LastStepIsUsage),
+    _mutant("always_stop", "says stop whatever it was", "AE-REPLY-1", "AE-REPLY-9", make_turn=_AlwaysStops),
+    _mutant("tools_are_finish", "says tool_calls after tool steps", "AE-REPLY-10", make_turn=_ToolsAreFinish),
+    _mutant("summary_is_reply", "answers with a summary", "AE-FAULT-3", "AE-REPLY-11", make_turn=_SummaryIsReply),
+)

@@ -1,0 +1,101 @@
+"""What a failure tells the client: that the turn failed, and nothing of what is inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.actors import Client, Script
+from harness.chat import ask, error_of
+from harness.check import expect
+from harness.exchange import Exchange, Request
+from harness.expectations import shown
+from harness.fakes.model.script import Answer
+from harness.fixtures.opencode_events import failed, synchronous
+from harness.fixtures.upstream_faults import NAMES, upstream_fault
+from harness.tap_script import Inject
+from harness.target import Agent, KeyFacts
+
+MEND = "log the reason, and give clients one fixed message: type server_error, code agent_error"
+
+EXCEPTIONS = ("Traceback (most recent call last)", "ECONNREFUSED", "[Errno ", "Connect call failed", "ConnectError")
+"""What an exception leaves in a message when no connection is to be had."""
+
+CANARIES = {
+    "a path": "/srv/{word}/agents.py",
+    "an address": "http://{word}.internal:4096",
+    "a password": "password={word}",
+    "a key": "sk-{word}",
+    "the text of an exception": "KeyError: '{word}'",
+    "an upstream body": "<pre>{word}</pre>",
+}
+
+
+def saying(nonce: Callable[[str], str]) -> str:
+    """All planted canaries in one text."""
+    return "; ".join(form.format(word=nonce(name)) for name, form in CANARIES.items())
+
+
+def expect_nothing_told(client: Client, reply: Exchange, nonce: Callable[[str], str]) -> None:
+    """The answer holds no planted word, no secret or address of the run, and no exception."""
+    told = [name for name in CANARIES if nonce(name) in reply.text]
+    told += client.betrayed("secrets and addresses", reply)
+    told += [f"the text of an exception, {text!r}" for text in EXCEPTIONS if text in reply.text]
+    expect(not told, "a refusal that tells nothing of the inside", f"{', '.join(told)}: {shown(reply)}", MEND, reply)
+
+
+@pytest.mark.requirement("AE-FAULT-8")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_failure_tells_nothing_of_the_inside(
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    expect_plain_turn: Callable[[str], None],
+    plain_turn: Callable[[str], Exchange],
+    name: str,
+) -> None:
+    """Whatever opencode or the model server says when it fails stays inside; a 502 is an agent_error."""
+    expect_plain_turn("before")
+    fault = upstream_fault(name, saying(nonce))
+    script.answer("model in the fault", fault.answer, nonce=nonce("asked"))
+    script.tamper("opencode in the fault", *fault.tampering)
+    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    script.desist("the fault is gone")
+    plain_turn("so that later checks find the target recovered")
+    expect_nothing_told(client, reply, nonce)
+    if reply.status == 502:
+        came = (error_of(reply).get("type"), error_of(reply).get("code"))
+        expect(came == ("server_error", "agent_error"), "type server_error, code agent_error", repr(came), MEND, reply)
+
+
+@pytest.mark.requirement("AE-FAULT-8")
+def test_an_error_event_tells_nothing_of_the_inside(
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    expect_plain_turn: Callable[[str], None],
+) -> None:
+    """The same holds for a stream that fails in its middle."""
+    expect_plain_turn("before")
+    error = {"name": "UnknownError", "data": {"message": saying(nonce)}}
+    script.answer("half", Answer(text="half of an answer", fault="hang_after_text"), nonce=nonce("asked"))
+    script.tamper("error", Inject("message.part.delta", (failed(error),)), synchronous("half", error=error))
+    reply = client.send("ask", ask(agent.id, nonce("asked"), stream=True), key=key.name)
+    expect_nothing_told(client, reply, nonce)
+
+
+@pytest.mark.requirement("AE-FAULT-8")
+def test_a_refused_key_is_not_repeated(
+    client: Client, nonce: Callable[[str], str], agent: Agent, expect_plain_turn: Callable[[str], None]
+) -> None:
+    """It may be another service's key, and refusals end up in logs."""
+    expect_plain_turn("before")
+    request = ask(agent.id, "Hello")
+    headers = (*request.headers, ("authorization", f"Bearer sk-{nonce('a key')}"))
+    reply = client.send("wrong key", Request(request.method, request.target, headers, request.body))
+    expect_nothing_told(client, reply, nonce)

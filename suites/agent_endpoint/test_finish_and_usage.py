@@ -1,0 +1,97 @@
+"""Why a turn stopped, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.actors import Client, Script
+from harness.chat import ask, finish_reasons_of, stream_of
+from harness.check import expect
+from harness.expectations import expect_answer, expect_completion, expect_said
+from harness.fakes.model.script import Answer, ToolCall, Usage
+from harness.target import Agent, KeyFacts
+
+JSON_AND_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
+CALL = ToolCall("todowrite", '{"todos":[]}')
+API_REASONS = ("stop", "length", "content_filter", "tool_calls", "function_call")
+"""The finish reasons of the API; the last two speak of calls that are in the message."""
+
+MEND_USAGE = "add up the tokens of the turn's steps: completion is output and reasoning, total is prompt and completion"
+
+
+def usage_of(body: Any) -> dict[str, Any] | None:
+    """The three counts of a completion's usage."""
+    usage = body.get("usage") if isinstance(body, dict) else None
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    return {name: usage.get(name) for name in names} if isinstance(usage, dict) else None
+
+
+@pytest.mark.requirement("AE-REPLY-8")
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param((Usage(1000, 30),), id="one step"),
+        pytest.param((Usage(1000, 30, 20),), id="with reasoning"),
+        pytest.param((Usage(1000, 30, 20), Usage(1200, 40, 5), Usage(1400, 7)), id="three steps"),
+    ],
+)
+def test_usage_is_the_sum_over_the_steps(
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    steps: tuple[Usage, ...],
+) -> None:
+    """Every step is a call of the model that somebody pays for."""
+    *tools, last = steps
+    calls = [
+        Answer(tool_calls=(ToolCall(CALL.name, CALL.arguments, f"call_{number}"),), finish="tool_calls", usage=usage)
+        for number, usage in enumerate(tools)
+    ]
+    script.answer("steps", *calls, Answer(text=nonce("said"), usage=last), nonce=nonce("asked"))
+    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    expect_said(expect_completion(reply, "a turn"), nonce("said"), reply)
+    prompt, completion = sum(step.prompt for step in steps), sum(step.completion for step in steps)
+    wanted = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    came = usage_of(reply.json())
+    expect(came == wanted, f"usage {wanted}", repr(came), MEND_USAGE, reply)
+
+
+@pytest.mark.requirement("AE-REPLY-9")
+@JSON_AND_STREAM
+def test_a_turn_that_ran_out_of_tokens_says_so(
+    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent, stream: bool
+) -> None:
+    """Its reader must know that the text is not whole."""
+    script.answer("length", Answer(text=nonce("said"), finish="length"), nonce=nonce("asked"))
+    reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
+    expect_said(expect_answer(reply, "a turn that stopped on length"), nonce("said"), reply)
+    reasons = finish_reasons_of(reply)
+    expect(reasons == ["length"], "finish reason 'length'", repr(reasons), "pass the finish reason on", reply)
+
+
+@pytest.mark.requirement("AE-REPLY-10")
+@JSON_AND_STREAM
+@pytest.mark.parametrize("ending", ["stop", "length", "content_filter", "stop after a tool step"])
+def test_the_finish_reason_is_one_of_the_api(
+    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent, ending: str, stream: bool
+) -> None:
+    """opencode's own names are translated, and steps with tools are not the turn's end: clients wait for their calls.
+
+    A turn that a filter stopped may be a failure: opencode 1.18.33 ends it with an error.
+    """
+    finish, _, after_tools = ending.partition(" ")
+    steps = (Answer(text="", tool_calls=(CALL,), finish="tool_calls"),) if after_tools else ()
+    script.answer("answer", *steps, Answer(text=nonce("said"), finish=finish), nonce=nonce("asked"))
+    reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
+    if finish == "content_filter" and (reply.status == 502 or any("error" in c for c in stream_of(reply).chunks)):
+        return
+    expect_said(expect_answer(reply, f"a turn that ended with {ending}"), nonce("said"), reply)
+    reasons = finish_reasons_of(reply)
+    known = len(reasons) == 1 and reasons[0] in API_REASONS[:3]
+    wanted = f"one finish reason, of {', '.join(API_REASONS[:3])} (there are no tool calls in the answer)"
+    expect(known, wanted, repr(reasons), "translate opencode's finish reasons into the API's", reply)
