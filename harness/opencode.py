@@ -28,6 +28,7 @@ _QUIET = {
     "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     "OPENCODE_DISABLE_CLAUDE_CODE": "1",
     "OPENCODE_PURE": "1",
+    "npm_config_offline": "true",
 }
 
 
