@@ -10,10 +10,11 @@ from types import TracebackType
 from harness.client import Client
 from harness.engine import Engine
 from harness.exchange import Exchange, Hop, Request
-from harness.fakes.model.script import Rule
+from harness.fakes.model.script import Rule, Script
 from harness.journal import Journal, Recording, Window
 from harness.stack import Stack
-from harness.tap_script import Inject, Reply
+from harness.tap import Tap
+from harness.tap_script import TapRule
 
 _MARGIN = 10.0
 """Seconds beyond its declared deadline that a target's answer is waited for, so that it is seen being late."""
@@ -55,16 +56,19 @@ class LiveTarget:
         self.keys = keys
         self._engine, self._journal, self._behind = engine, journal, behind
         self._client = Client(url)
+        self._tap = Tap("client", url, journal)
         self._deadline = deadline + _MARGIN
         self._pending: list[PendingRequest] = []
 
     def __enter__(self) -> LiveTarget:
         self._engine.call(self._client.start(), _CALL_SECONDS)
+        self._engine.call(self._tap.start(), _CALL_SECONDS)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._engine.call(self._tap.stop(), _CALL_SECONDS)
         self._engine.call(self._client.stop(), _CALL_SECONDS)
 
     def begin(self, request: Request, label: str) -> PendingRequest:
@@ -95,7 +99,16 @@ class LiveTarget:
         assert self._behind is not None
         self._behind.model.script.replace(rules)
 
-    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+    def open_gate(self, name: str) -> None:
+        """Let the model's answers go on that wait at the gate of that name."""
+        assert self._behind is not None
+        self._engine.call(_open(self._behind.model.script, name), _CALL_SECONDS)
+
+    def through_tap(self) -> str:
+        """The base URL of a tap in front of the target, for clients with an HTTP stack of their own."""
+        return self._tap.url
+
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
         self._behind.opencode_tap.script.replace(rules)
@@ -108,3 +121,7 @@ class LiveTarget:
         if self._behind is not None:
             self._behind.settle()
         return self._journal.close_window()
+
+
+async def _open(script: Script, gate: str) -> None:
+    script.gate(gate).open()

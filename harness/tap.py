@@ -57,7 +57,10 @@ class Tap:
             play(Plan(status, headers, (Chunk(0.0, body),), fault="reply"), wire, recording)
             return
         relay = _Relay(request, wire, recording, self.script)
-        task = asyncio.get_running_loop().create_task(relay.run(self._upstream))
+        delay = self.script.delay(request)
+        if delay:
+            recording.fault("delayed")
+        task = asyncio.get_running_loop().create_task(relay.run(self._upstream, delay))
         self._relays.add(task)
         task.add_done_callback(self._relays.discard)
 
@@ -84,8 +87,9 @@ class _Relay(asyncio.Protocol):
         self._chunked = self._sized = self._begun = False
         self.complete = False
 
-    async def run(self, upstream: str) -> None:
-        """Pass the request on and the answer back; ends with the connection to the far side closed."""
+    async def run(self, upstream: str, delay: float) -> None:
+        """Pass the request on, after `delay` seconds, and the answer back; closes the connection to the far side."""
+        await asyncio.sleep(delay)
         address = urlsplit(upstream)
         transport: asyncio.Transport | None = None
         try:

@@ -63,13 +63,34 @@ class Inject:
         return {"inject": list(self.events), "after": self.after, "status": self.status, "times": self.times}
 
 
+@dataclass(frozen=True)
+class Delay:
+    """Let the first `times` requests of `method` whose path matches `path` wait so many seconds on their way."""
+
+    method: str
+    path: str
+    seconds: float
+    times: int = 1
+
+    def matches(self, request: Request) -> bool:
+        """Whether the rule speaks of `request`."""
+        return request.method == self.method and re.fullmatch(self.path, request.path) is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as a JSON object, for the record of the run."""
+        return {"delay": [self.method, self.path], "seconds": self.seconds, "times": self.times}
+
+
+TapRule = Reply | Inject | Delay
+
+
 class TapScript:
     """The rules in force. Used on the event loop's thread but for `replace`, which swaps them whole."""
 
     def __init__(self) -> None:
-        self._state: tuple[tuple[Reply | Inject, ...], Counter[int]] = (), Counter()
+        self._state: tuple[tuple[TapRule, ...], Counter[int]] = (), Counter()
 
-    def replace(self, rules: Iterable[Reply | Inject]) -> None:
+    def replace(self, rules: Iterable[TapRule]) -> None:
         """Put these rules in force, unused."""
         self._state = tuple(rules), Counter()
 
@@ -82,6 +103,15 @@ class TapScript:
                 session = re.search(r"/session/([^/]+)", request.path)
                 return rule.status, _fill(rule.body, session.group(1) if session else "")
         return None
+
+    def delay(self, request: Request) -> float:
+        """How many seconds the request waits before it is passed on; 0 for most."""
+        rules, used = self._state
+        for index, rule in enumerate(rules):
+            if isinstance(rule, Delay) and rule.matches(request) and used[index] < rule.times:
+                used[index] += 1
+                return rule.seconds
+        return 0.0
 
     def events_after(self, event: Event) -> bytes:
         """What to slip in after `event`, encoded; empty for most."""

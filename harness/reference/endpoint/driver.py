@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.opencode import Opencode, OpencodeError
@@ -22,11 +22,24 @@ Why = Literal["deadline", "gone", "failed"]
 Say = Callable[[str], Awaitable[None]]
 """Takes a piece of the answer."""
 
+Drive = Callable[[Say | None], Awaitable[Outcome]]
+"""Drives a turn to its outcome."""
+
 RECOVERY_SECONDS = 1.0
 """How long after a context overflow opencode may take to begin its compaction: it does so at once."""
 
 _ABORT_AGAIN_SECONDS = 0.2
 _log = logging.getLogger("endpoint")
+
+
+async def run_once(_model: Model, drive: Drive, say: Say | None) -> Outcome:
+    """The outcome of a request's turn: each request drives one, when it comes."""
+    return await drive(say)
+
+
+async def new_session(opencode: Opencode, options: Mapping[str, Any], _prompt: Prompt) -> str:
+    """The id of the session for a turn: one of its own, whatever is asked in it."""
+    return await opencode.create_session(options)
 
 
 async def abort_turn(opencode: Opencode, turn: Turn, _why: Why) -> None:
@@ -57,7 +70,8 @@ class Driver:
         why: Why | None = "gone"
         try:
             async with asyncio.timeout(self._budget) as limit:
-                turn = self._parts.make_turn(await self._opencode.create_session(self._parts.session_options))
+                session = await self._parts.new_session(self._opencode, self._parts.session_options, prompt)
+                turn = self._parts.make_turn(session)
                 outcome = await self._follow(turn, model, prompt, say, limit)
                 why = "failed" if isinstance(outcome, Failure) else None
         except TimeoutError:
