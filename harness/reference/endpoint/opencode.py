@@ -41,7 +41,7 @@ class Opencode:
         )
 
     def at(self, folder: str | None) -> Opencode:
-        """The same server, for sessions in `folder` (None: its own): each folder has events and questions of its own."""
+        """The same server for sessions in `folder` (None: its own), which has events and questions of its own."""
         there = copy.copy(self)
         there._folder = {} if folder is None else {"directory": folder}
         return there
