@@ -7,12 +7,12 @@ import pytest
 
 from harness.exchange import Request
 from harness.sse import Event, encode, parse
-from harness.tap_script import SESSION, Inject, Reply, TapScript, is_event_stream
+from harness.tap_script import SESSION, Delay, Inject, Reply, TapRule, TapScript, is_event_stream
 
 IDLE = {"type": "session.idle", "properties": {"sessionID": SESSION}}
 
 
-def script(*rules: Reply | Inject) -> TapScript:
+def script(*rules: TapRule) -> TapScript:
     script = TapScript()
     script.replace(rules)
     return script
@@ -152,3 +152,18 @@ def test_rule_is_recorded_as_json(rule: Reply | Inject, value: dict[str, Any]) -
 
 def test_slipped_events_are_whole_events() -> None:
     assert script(Inject("a", ({"type": "b"},))).events_after(event("a")) == encode({"type": "b"})
+
+
+def test_delay_is_for_the_requests_it_names_and_no_more_of_them_than_it_says() -> None:
+    rules = script(Delay("GET", "/event|/global/event", 0.5, times=2))
+    asked = [("GET", "/event"), ("POST", "/event"), ("GET", "/session"), ("GET", "/global/event?x"), ("GET", "/event")]
+    assert [rules.delay(Request(*each)) for each in asked] == [0.5, 0.0, 0.0, 0.5, 0.0]
+
+
+def test_delay_is_no_reply_and_slips_nothing_in() -> None:
+    rules = script(Delay("GET", "/event", 0.5))
+    assert (rules.reply(Request("GET", "/event")), rules.events_after(event("x"))) == (None, b"")
+
+
+def test_delay_is_recorded() -> None:
+    assert Delay("GET", "/event", 0.5).to_json() == {"delay": ["GET", "/event"], "seconds": 0.5, "times": 1}
