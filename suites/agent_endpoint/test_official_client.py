@@ -97,18 +97,3 @@ def test_the_openai_client_raises_its_own_error(
     mend = f"answer with status {status} and the error envelope"
     expect(right, f"{classes[status]} with status {status}", came, mend, outcome.exchange)
     expect_value(openai_client.models("list", key.name), "lists models after a failure")
-
-
-@pytest.mark.requirement("AE-CLIENT-1")
-def test_the_openai_client_raises_when_a_stream_breaks(
-    openai_client: OfficialClient, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
-) -> None:
-    """Half an answer is an error to it, never a success."""
-    half = Answer(text="This is only half of it", piece=4, pause=0.05, fault="bad_chunk")
-    script.answer("half", half, nonce=nonce("asked"))
-    outcome = openai_client.stream("ask", key.name, model=agent.id, messages=user(nonce("asked")))
-    came = outcome.raised or f"chunks that join to {joined(outcome.value)!r}"
-    right = outcome.raised in ("APIError", "InternalServerError")
-    mend = 'send `data: {"error": {"message": ...}}` when a stream that has begun fails'
-    expect(right, "an APIError or InternalServerError in the middle of the stream", came, mend, outcome.exchange)
-    expect_value(openai_client.models("list", key.name), "lists models after a failure")
