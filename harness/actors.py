@@ -52,11 +52,18 @@ class Running(Protocol):
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """What the model server says from now on."""
 
+    def open_gate(self, name: str) -> None:
+        """Let the model's answers go on that wait at the gate of that name."""
+
     def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
 
+    def through_tap(self) -> str:
+        """The base URL of a tap in front of the target, for clients with an HTTP stack of their own."""
 
-def _live(running: Running | None) -> Running:
+
+def live_part(running: Running | None) -> Running:
+    """The live parts; raises HarnessError in a replay, where nothing may reach for them."""
     if running is None:
         raise HarnessError("a replayed check reached for the live target")
     return running
@@ -118,7 +125,7 @@ class Client:
         They are compared in the live run, where they are known, and their names are what is recorded.
         """
         asked = {"betrayed in": exchange.number}
-        seen = self._world.act("client", label, asked, lambda: _names_in(exchange, _live(self._running).canaries()))
+        seen = self._world.act("client", label, asked, lambda: _names_in(exchange, live_part(self._running).canaries()))
         return [str(name) for name in seen]
 
 
@@ -137,29 +144,33 @@ class Script:
 
     def reaches(self, label: str, hop: Hop) -> bool:
         """Whether a stand-in or tap of ours is on the hop, for checks that can do without."""
-        seen = self._world.act("script", label, hop, lambda: {"present": _live(self._running).observes(hop)})
+        seen = self._world.act("script", label, hop, lambda: {"present": live_part(self._running).observes(hop)})
         return bool(seen["present"])
 
     def answer(self, label: str, *steps: Answer, nonce: str | None = None, summary: Answer = SUMMARY) -> None:
         """The model's answers, step by step, to prompts that hold `nonce` (to any prompt when None)."""
         self._model += (Rule(nonce, steps, summary),)
         asked = self._model[-1].to_json()
-        self._put(label, asked, "model", lambda: _live(self._running).use_model_rules(self._model))
+        self._put(label, asked, "model", lambda: live_part(self._running).use_model_rules(self._model))
 
     def tamper(self, label: str, *rules: TapRule) -> None:
         """What the tap in front of opencode does."""
         self._tap += rules
         asked = [rule.to_json() for rule in rules]
-        self._put(label, asked, "opencode", lambda: _live(self._running).use_tap_rules(self._tap))
+        self._put(label, asked, "opencode", lambda: live_part(self._running).use_tap_rules(self._tap))
+
+    def open(self, label: str, gate: str) -> None:
+        """Let the answers go on that wait at `gate`."""
+        self._put(label, gate, "model", lambda: live_part(self._running).open_gate(gate))
 
     def desist(self, label: str) -> None:
         """From here on the tap lets everything pass."""
         self._tap = ()
-        self._put(label, [], "opencode", lambda: _live(self._running).use_tap_rules(self._tap))
+        self._put(label, [], "opencode", lambda: live_part(self._running).use_tap_rules(self._tap))
 
     def _put(self, label: str, asked: Any, hop: Hop, put: Callable[[], None]) -> None:
         def perform() -> dict[str, bool]:
-            present = _live(self._running).observes(hop)
+            present = live_part(self._running).observes(hop)
             if present:
                 put()
             return {"present": present}
@@ -182,16 +193,16 @@ class JournalReader:
         self, label: str, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float
     ) -> tuple[Exchange, ...]:
         """The hop's exchanges as soon as `until` holds of them, or as they are after `within` seconds."""
-        return self._look(label, hop, f"wait {hop}", lambda: _live(self._running).wait(hop, until, within))
+        return self._look(label, hop, f"wait {hop}", lambda: live_part(self._running).wait(hop, until, within))
 
     def _settle(self, hop: Hop) -> None:
-        running = _live(self._running)
+        running = live_part(self._running)
         while running.wait(hop, _longer_than(len(running.seen(hop))), SETTLE):
             pass
 
     def _look(self, label: str, hop: Hop, asked: str, until: Callable[[], object]) -> tuple[Exchange, ...]:
         def perform() -> list[list[Any]] | None:
-            running = _live(self._running)
+            running = live_part(self._running)
             if not running.observes(hop):
                 return None
             until()

@@ -10,9 +10,10 @@ from types import TracebackType
 from harness.client import Client
 from harness.engine import Engine
 from harness.exchange import Exchange, Hop, Request
-from harness.fakes.model.script import Rule
+from harness.fakes.model.script import Rule, Script
 from harness.journal import Journal, Recording, Window
 from harness.stack import Stack
+from harness.tap import Tap
 from harness.tap_script import TapRule
 
 _MARGIN = 10.0
@@ -55,16 +56,19 @@ class LiveTarget:
         self.keys = keys
         self._engine, self._journal, self._behind = engine, journal, behind
         self._client = Client(url)
+        self._tap = Tap("client", url, journal)
         self._deadline = deadline + _MARGIN
         self._pending: list[PendingRequest] = []
 
     def __enter__(self) -> LiveTarget:
         self._engine.call(self._client.start(), _CALL_SECONDS)
+        self._engine.call(self._tap.start(), _CALL_SECONDS)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._engine.call(self._tap.stop(), _CALL_SECONDS)
         self._engine.call(self._client.stop(), _CALL_SECONDS)
 
     def begin(self, request: Request, label: str) -> PendingRequest:
@@ -106,6 +110,15 @@ class LiveTarget:
         assert self._behind is not None
         self._behind.model.script.replace(rules)
 
+    def open_gate(self, name: str) -> None:
+        """Let the model's answers go on that wait at the gate of that name."""
+        assert self._behind is not None
+        self._engine.call(_open(self._behind.model.script, name), _CALL_SECONDS)
+
+    def through_tap(self) -> str:
+        """The base URL of a tap in front of the target, for clients with an HTTP stack of their own."""
+        return self._tap.url
+
     def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
@@ -120,3 +133,7 @@ class LiveTarget:
             self.use_tap_rules(())
             self._behind.settle()
         return self._journal.close_window()
+
+
+async def _open(script: Script, gate: str) -> None:
+    script.gate(gate).open()

@@ -65,7 +65,10 @@ class Tap:
             play(plan, wire, recording)
             return
         relay = _Relay(request, wire, recording, self.script)
-        task = asyncio.get_running_loop().create_task(relay.run(self._upstream))
+        delay = self.script.delay(request)
+        if delay:
+            recording.fault("delayed")
+        task = asyncio.get_running_loop().create_task(relay.run(self._upstream, delay))
         self._relays.add(task)
         task.add_done_callback(self._relays.discard)
 
@@ -94,8 +97,9 @@ class _Relay(asyncio.Protocol):
         self._ending: StreamEnd | None = None
         self.complete = False
 
-    async def run(self, upstream: str) -> None:
-        """Pass the request on and the answer back; ends with the connection to the far side closed."""
+    async def run(self, upstream: str, delay: float) -> None:
+        """Pass the request on, after `delay` seconds, and the answer back; closes the connection to the far side."""
+        await asyncio.sleep(delay)
         address = urlsplit(upstream)
         transport: asyncio.Transport | None = None
         try:

@@ -130,7 +130,25 @@ class Refuse:
         return {"refuse": True}
 
 
-TapRule = Reply | Inject | Break | Split | Refuse
+@dataclass(frozen=True)
+class Delay:
+    """Let the first `times` requests of `method` whose path matches `path` wait so many seconds on their way."""
+
+    method: str
+    path: str
+    seconds: float
+    times: int = 1
+
+    def matches(self, request: Request) -> bool:
+        """Whether the rule speaks of `request`."""
+        return request.method == self.method and re.fullmatch(self.path, request.path) is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as a JSON object, for the record of the run."""
+        return {"delay": [self.method, self.path], "seconds": self.seconds, "times": self.times}
+
+
+TapRule = Reply | Inject | Break | Split | Refuse | Delay
 
 
 @dataclass(frozen=True)
@@ -177,6 +195,15 @@ class TapScript:
     def created(self, session: Any) -> None:
         """Take note of a session that was just created, as the far side describes it."""
         self._session = str(_at(session, "id") or "")
+
+    def delay(self, request: Request) -> float:
+        """How many seconds the request waits before it is passed on; 0 for most."""
+        rules, used = self._state
+        for index, rule in enumerate(rules):
+            if isinstance(rule, Delay) and rule.matches(request) and used[index] < rule.times:
+                used[index] += 1
+                return rule.seconds
+        return 0.0
 
     def after(self, event: Event) -> Interference:
         """What follows `event`; nothing does for most."""

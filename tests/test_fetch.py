@@ -204,9 +204,7 @@ def test_two_fetches_at_once_both_return_an_intact_binary(cache: Path) -> None:
     assert len(kept(cache)) == 3
 
 
-@pytest.mark.parametrize(
-    "spec", ["opencode", "opencode@latest", "opencode@1.2", "@1.2.3", "opencode@1.2.3/x", ""]
-)
+@pytest.mark.parametrize("spec", ["opencode", "opencode@latest", "opencode@1.2", "@1.2.3", "opencode@1.2.3/x", ""])
 def test_malformed_spec_is_refused(spec: str) -> None:
     with pytest.raises(UsageError, match="not NAME@VERSION"):
         fetch(spec)

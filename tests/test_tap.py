@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,7 +20,10 @@ from harness.fakes.http import HttpServer, Wire, encode_head
 from harness.journal import Journal
 from harness.sse import encode, parse
 from harness.tap import Tap
-from harness.tap_script import SESSION, Break, Inject, Refuse, Reply, Split
+from harness.tap_script import SESSION, Break, Delay, Inject, Refuse, Reply, Split
+
+TOLERANCE = 0.005
+"""Seconds by which the event loop's clock, of whole milliseconds, may run ahead."""
 
 GET = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"
 EVENTS = b"GET /event HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -627,3 +631,22 @@ def test_tap_that_refuses_connections_can_be_stopped(chain: Chain, engine: Engin
     engine.call(chain.tap.obey([]), 10)
     with pytest.raises(ConnectionRefusedError):
         chain.near()
+
+
+def test_delayed_request_waits_and_says_so(chain: Chain) -> None:
+    chain.tap.script.replace([Delay("GET", "/x", 0.1)])
+    began = time.monotonic()
+    near, far = chain.ask()
+    waited = time.monotonic() - began
+    far.send(b"HTTP/1.1 204 No Content\r\n\r\n")
+    near.hear(b"\r\n\r\n")
+    assert (waited >= 0.1 - TOLERANCE, chain.ended("complete").fault) == (True, "delayed")
+
+
+def test_client_that_leaves_during_a_delay_is_not_passed_on(chain: Chain) -> None:
+    chain.tap.script.replace([Delay("GET", "/x", 60.0)])
+    near = chain.near()
+    near.send(GET)
+    assert chain.journal.wait("opencode", bool, within=10)
+    near.sock.close()
+    assert chain.ended("gone").status is None

@@ -13,6 +13,7 @@ from harness.tap_script import (
     SESSION,
     USER,
     Break,
+    Delay,
     Inject,
     Interference,
     Refuse,
@@ -269,3 +270,18 @@ def test_connections_are_refused_while_a_rule_says_so() -> None:
     refused = rules.refuses
     rules.replace([Split(0.5)])
     assert (refused, rules.refuses, rules.pause) == (True, False, 0.5)
+
+
+def test_delay_is_for_the_requests_it_names_and_no_more_of_them_than_it_says() -> None:
+    rules = script(Delay("GET", "/event|/global/event", 0.5, times=2))
+    asked = [("GET", "/event"), ("POST", "/event"), ("GET", "/session"), ("GET", "/global/event?x"), ("GET", "/event")]
+    assert [rules.delay(Request(*each)) for each in asked] == [0.5, 0.0, 0.0, 0.5, 0.0]
+
+
+def test_delay_is_no_reply_and_slips_nothing_in() -> None:
+    rules = script(Delay("GET", "/event", 0.5))
+    assert (rules.reply(Request("GET", "/event")), rules.after(event("x"))) == (None, Interference())
+
+
+def test_delay_is_recorded() -> None:
+    assert Delay("GET", "/event", 0.5).to_json() == {"delay": ["GET", "/event"], "seconds": 0.5, "times": 1}

@@ -21,7 +21,9 @@ MINT = '[keys.mint]\npath = "/keys"\npointer = "/key"\n'
 REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
 
 KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {work}, {env:NAME}"
-KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace("{work},", "{work}, {owner_secret},")
+KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace(
+    "{work},", "{work}, {owner_secret},"
+)
 KNOWN_IN_REVOKE = KNOWN_WITH_URL.replace("{work},", "{work}, {key},")
 SECRET = "secrets come from environment variables only: write {env:NAME}"
 
@@ -174,8 +176,7 @@ ERRORS = {
     ),
     "model without provider": (
         HEAD + URL + AGENT + 'model = "large-1"\n' + KEY,
-        '6: agents[0].model: "large-1" is not a provider and a model: '
-        'write them like "litellm/vendor/large-1"',
+        '6: agents[0].model: "large-1" is not a provider and a model: write them like "litellm/vendor/large-1"',
     ),
     "model and no_model": (
         HEAD + URL + AGENT + 'model = "p/m"\nno_model = true\n' + KEY,
@@ -257,8 +258,7 @@ ERRORS = {
     # placeholders
     "placeholder unknown": (
         HEAD + '[start]\ncommand = ["run",\n"{prt}"]\n' + AGENT + KEY,
-        "5: start.command[1]: {prt} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_START,
+        "5: start.command[1]: {prt} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_START,
     ),
     "placeholder in env": (
         HEAD + START + '[start.env]\nA = "${HOME}"\n' + AGENT + KEY,
@@ -274,13 +274,11 @@ ERRORS = {
     ),
     "port of a url": (
         HEAD + URL + AGENT + KEY_HEAD + 'command = ["mint", "{port}"]\n',
-        "10: keys[0].command[1]: {port} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_URL,
+        "10: keys[0].command[1]: {port} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     "key outside revoke": (
         HEAD + URL + AGENT + KEY_HEAD + MINT + 'body = { key = "{key}" }\n',
-        "13: keys[0].mint.body.key: {key} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_URL,
+        "13: keys[0].mint.body.key: {key} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     "placeholder that may be a secret": (
         HEAD + URL + AGENT + KEY_HEAD + MINT + 'body = { password = "{hunter2hunter2}" }\n',
@@ -289,13 +287,11 @@ ERRORS = {
     ),
     "key_id without id_pointer": (
         HEAD + URL + AGENT + REVOKED + 'env = "OLD"\n[keys.revoke]\npath = "/{key_id}"\n',
-        "17: keys[1].revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_IN_REVOKE,
+        "17: keys[1].revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of " + KNOWN_IN_REVOKE,
     ),
     "placeholder in a header": (
         HEAD + URL + AGENT + KEY_HEAD + MINT + 'headers.X = "{x}"\n',
-        "13: keys[0].mint.headers.X: {x} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_URL,
+        "13: keys[0].mint.headers.X: {x} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     # secrets, and what no value may hold
     "secret shape": (HEAD + START + 'cwd = "sk-abcdefgh1234"\n' + AGENT + KEY, f"5: start.cwd: {SECRET}"),
@@ -336,9 +332,7 @@ def test_a_mistake_of_syntax_is_told_with_its_line(tmp_path: Path, text: str, st
 
 
 def test_all_mistakes_are_told_at_once_in_line_order(tmp_path: Path) -> None:
-    text = (
-        HEAD + "deadline = 0\nurl = 1\n" + AGENT + 'model = "m"\n' + KEY.replace("valid", "x") + "zzz = 1\n"
-    )
+    text = HEAD + "deadline = 0\nurl = 1\n" + AGENT + 'model = "m"\n' + KEY.replace("valid", "x") + "zzz = 1\n"
     assert [error.split(": ")[:2] for error in _errors(_write(tmp_path, text))] == [
         ["my.toml:3", "deadline"],
         ["my.toml:4", "url"],
@@ -415,9 +409,7 @@ def test_a_file_nested_too_deeply_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
-    assert _errors(tmp_path / "my.toml") == [
-        f"{tmp_path / 'my.toml'}: no such file".replace(f"{tmp_path}/", "")
-    ]
+    assert _errors(tmp_path / "my.toml") == [f"{tmp_path / 'my.toml'}: no such file".replace(f"{tmp_path}/", "")]
 
 
 def test_a_folder_is_a_usage_error(tmp_path: Path) -> None:
@@ -460,9 +452,7 @@ def test_key_id_is_known_in_revoke_when_the_mint_has_an_id_pointer(tmp_path: Pat
     assert target.keys[1].revoke == Request("POST", "/{key_id}/{key}", {}, None)
 
 
-def test_relative_paths_are_relative_to_the_files_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relative_paths_are_relative_to_the_files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(tmp_path, HEAD + URL + AGENT + KEY)
     monkeypatch.chdir(tmp_path.parent)
     target = load(Path(tmp_path.name) / "my.toml")

@@ -51,9 +51,7 @@ def test_the_schema_is_valid_itself() -> None:
         ("`[[keys]]`", SCHEMA["$defs"]["key"]["properties"] | SCHEMA["$defs"]["mint"]["properties"]),
     ],
 )
-def test_the_documentation_has_exactly_the_keys_of_the_schema(
-    heading: str, properties: dict[str, Any]
-) -> None:
+def test_the_documentation_has_exactly_the_keys_of_the_schema(heading: str, properties: dict[str, Any]) -> None:
     assert set(re.findall(r"^\| `(\w+)`", _section(heading), re.MULTILINE)) == set(properties)
 
 

@@ -62,9 +62,7 @@ def test_json_that_was_expanded_is_a_copy() -> None:
     assert value == {"a": ["{port}"]}
 
 
-@pytest.mark.parametrize(
-    ("where", "place"), [("keys[0].mint.body", "keys[0].mint.body.a[1].b"), ("", "a[1].b")]
-)
+@pytest.mark.parametrize(("where", "place"), [("keys[0].mint.body", "keys[0].mint.body.a[1].b"), ("", "a[1].b")])
 def test_an_error_in_json_names_its_place(where: str, place: str) -> None:
     with pytest.raises(UsageError, match="NONE") as caught:
         expand_json({"a": ["", {"b": "{env:NONE}"}]}, {}, {}, where)

@@ -179,7 +179,7 @@ class HttpServer:
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen, again on the same port after a stop; from here on `port` is known. Raises OSError when it is taken."""
+        """Listen, after a stop on the same port; from here on `port` is known. Raises OSError when it is taken."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: Connection(self._handler, self._connections), host, port or self.port

@@ -15,6 +15,8 @@ from typing import Any
 from harness.errors import UsageError
 from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_replies import REPLIES
+from harness.mutants.endpoint_streams import STREAMS
+from harness.mutants.endpoint_turns import TURNS
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
 from harness.reference.endpoint.agents import Agents, Model, model_of
@@ -175,6 +177,8 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
     *REPLIES,
     *FAULTS,
+    *STREAMS,
+    *TURNS,
 )
 
 

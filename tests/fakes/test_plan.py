@@ -13,7 +13,7 @@ import pytest
 from harness.engine import Engine
 from harness.exchange import Chunk, Exchange, Request
 from harness.fakes.http import HttpServer, Wire
-from harness.fakes.plan import Ending, Plan, play
+from harness.fakes.plan import Ending, Gate, Plan, play
 from harness.journal import Journal
 
 TOLERANCE = 0.005
@@ -25,12 +25,18 @@ class Stage:
 
     def __init__(self, plans: tuple[Plan, ...]) -> None:
         self.journal = Journal()
+        self.gate = Gate()
         self.over = threading.Semaphore(0)
         self._plans = iter(plans)
         self.http = HttpServer(self._handle)
 
     def _handle(self, request: Request, wire: Wire) -> None:
-        play(next(self._plans), wire, self.journal.record("model", request), self.over.release)
+        plan = next(self._plans)
+        gate = self.gate if plan.gate else None
+        play(plan, wire, self.journal.record("model", request), self.over.release, gate)
+
+    async def open(self) -> None:
+        self.gate.open()
 
     def ended(self, end: str) -> Exchange:
         """The first exchange, once it has ended like this."""
@@ -219,3 +225,29 @@ def test_next_request_on_the_connection_is_answered(play_on: PlayOn, first: Plan
             connection.request("GET", "/")
             bodies.append(connection.getresponse().read())
     assert bodies[1] == b"second"
+
+
+HELD = Plan(200, (), pieces(b"now", b"later"), gate="gate", held_from=1)
+
+
+def test_pieces_after_a_gate_wait_for_it(play_on: PlayOn, engine: Engine) -> None:
+    stage = play_on(HELD)
+    with asked(stage) as client, client.makefile("rb") as stream:
+        assert client.recv(1000).endswith(b"now")
+        engine.call(stage.open(), 10)
+        assert stream.read() == b"later"
+
+
+def test_open_gate_holds_nothing(play_on: PlayOn, engine: Engine) -> None:
+    stage = play_on(HELD)
+    engine.call(stage.open(), 10)
+    assert said(stage).endswith(b"nowlater")
+
+
+def test_gate_that_is_opened_after_the_client_left_lets_nothing_go_on(play_on: PlayOn, engine: Engine) -> None:
+    stage = play_on(HELD)
+    with asked(stage) as client:
+        client.recv(1000)
+    stage.ended("gone")
+    engine.call(stage.open(), 10)
+    assert stage.ended("gone").body == b"now"

@@ -57,7 +57,7 @@ def completion_plan(body: dict[str, Any], answer: Answer) -> Plan:
 
 
 def _whole_plan(body: dict[str, Any], answer: Answer) -> Plan:
-    plan = _json_plan(_completion(body, answer))
+    plan = replace(_json_plan(_completion(body, answer)), gate=answer.gate)
     if answer.fault in (None, "no_done"):
         return plan
     if answer.fault == "error_chunk":
@@ -103,6 +103,7 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
     end = timed[-1].at
     if answer.fault in _ENDINGS:
         return Plan(200, _SSE, tuple(timed), stream=True, ending=_ENDINGS[answer.fault], fault=answer.fault)
+    held_from = min(2, len(timed))
     if answer.fault == "bad_chunk":
         timed.append(Chunk(end, b'data: {"choices": [\n\n'))
     elif answer.fault == "error_chunk":
@@ -115,7 +116,7 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
             timed.append(Chunk(end, frame.usage(_usage(body, answer))))
     if answer.fault != "no_done":
         timed.append(Chunk(end, b"data: [DONE]\n\n"))
-    return Plan(200, _SSE, tuple(timed), stream=True, fault=answer.fault)
+    return Plan(200, _SSE, tuple(timed), stream=True, fault=answer.fault, gate=answer.gate, held_from=held_from)
 
 
 def _content(frame: _Frame, answer: Answer) -> Iterator[bytes]:

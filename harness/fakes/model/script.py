@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from harness.fakes.plan import Gate
 
 Fault = Literal["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_chunk", "no_done"]
 """What goes wrong on purpose.
@@ -42,7 +44,8 @@ class Answer:
     """One completion. A `status` other than 200 answers with the error `message` instead.
 
     `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart; `tool_calls` follow
-    them. `finish` None leaves the finish reason out. `usage` None counts characters.
+    them. `finish` None leaves the finish reason out. `usage` None counts characters. What comes after the first piece
+    waits until the gate of the name `gate` is opened; a nonce makes a name that is no other check's.
     """
 
     text: str = "ok"
@@ -57,6 +60,7 @@ class Answer:
     message: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     fault: Fault | None = None
+    gate: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as a JSON object, for the record of the run."""
@@ -122,6 +126,11 @@ class Script:
 
     def __init__(self) -> None:
         self._state: tuple[tuple[Rule, ...], Counter[Rule]] = (), Counter()
+        self._gates: defaultdict[str, Gate] = defaultdict(Gate)
+
+    def gate(self, name: str) -> Gate:
+        """The gate of that name, closed until it is opened. Called on the event loop's thread."""
+        return self._gates[name]
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Put these rules in force, with nothing served yet."""

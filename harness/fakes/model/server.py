@@ -40,4 +40,5 @@ class ModelServer:
 
     def _handle(self, request: Request, wire: Wire) -> None:
         recording = self._journal.record("model", request)
-        play(respond(request, self._models, self.script.choose), wire, recording)
+        plan = respond(request, self._models, self.script.choose)
+        play(plan, wire, recording, gate=self.script.gate(plan.gate) if plan.gate else None)

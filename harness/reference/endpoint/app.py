@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -57,8 +58,9 @@ class KeyGuard:
 class Endpoint:
     """The routes below `/v1`."""
 
-    def __init__(self, config: Config, driver: Driver, parts: Parts) -> None:
-        self._agents, self._driver, self._parts = config.agents, driver, parts
+    def __init__(self, config: Config, opencode: Opencode, driver: Driver, parts: Parts) -> None:
+        self._config, self._opencode, self._driver, self._parts = config, opencode, driver, parts
+        self._agents = config.agents
         self._meter = RateMeter()
         self.routes = [
             Route("/v1/models", self.models, methods=["GET"]),
@@ -84,6 +86,7 @@ class Endpoint:
         key: Key = request.scope["key"]
         self._meter.count(key, time.monotonic())
         chat = parse(await _body(request), self._parts)
+        chat = replace(chat, stream=self._parts.streams(chat.stream, request.headers))
         drive = partial(self._drive, chat)
         if not self._parts.in_scope(key, self._agents, chat.model):
             raise await self._parts.refuse_agent(chat.model, drive)
@@ -92,14 +95,16 @@ class Endpoint:
 
     async def _drive(self, chat: ChatRequest, say: Say | None = None) -> Outcome:
         model = self._parts.model_of(self._agents, chat.model)
-        return await self._driver.drive(model, self._parts.to_prompt(chat.messages), say)
+        opencode = self._opencode.at(self._config.folders.get(chat.model))
+        drive = partial(self._driver.drive, opencode, model, self._parts.to_prompt(chat.messages))
+        return await self._parts.run_turn(model, drive, say)
 
 
 def create_app(config: Config, parts: Parts | None = None) -> Starlette:
     """The endpoint; `parts` exchanges some of its small decisions."""
     parts = parts or Parts()
-    store, opencode = KeyStore(config.database), Opencode(config, parts.read_events)
-    driver = Driver(opencode, parts, config.budget, config.abort_grace)
+    store, opencode = KeyStore(config.database), parts.make_opencode(config, parts.read_events)
+    driver = Driver(parts, config.budget, config.abort_grace)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -109,7 +114,7 @@ def create_app(config: Config, parts: Parts | None = None) -> Starlette:
         store.close()
 
     app = Starlette(
-        routes=[*Endpoint(config, driver, parts).routes, *KeyRoutes(config, store).routes],
+        routes=[*Endpoint(config, opencode, driver, parts).routes, *KeyRoutes(config, store).routes],
         middleware=[Middleware(KeyGuard, store, parts)],
         exception_handlers={Refusal: _on_refusal, HTTPException: _on_http, Exception: _on_crash},
         lifespan=lifespan,

@@ -6,7 +6,7 @@ What is not supported and would change the answer is refused by name; everything
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +43,11 @@ def parse(body: bytes, parts: Parts) -> ChatRequest:
     model = fields.get("model")
     if not isinstance(model, str) or not model:
         raise _invalid("model", "must be a string that is not empty")
-    stream = parts.read_stream(fields.get("stream"))
+    stream = parts.read_stream(fields.get("stream", False))
     _refuse_unsupported(fields)
     messages = _read_messages(fields.get("messages"), parts)
     parts.check_empty(parts.last_user(messages))
-    options = fields.get("stream_options")
-    include_usage = isinstance(options, dict) and options.get("include_usage") is True
-    return ChatRequest(model, messages, stream, include_usage)
+    return ChatRequest(model, messages, stream, parts.wants_usage(fields.get("stream_options")))
 
 
 def read_stream(value: object) -> bool:
@@ -57,6 +55,16 @@ def read_stream(value: object) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
     raise _invalid("stream", "must be a boolean")
+
+
+def wants_usage(options: object) -> bool:
+    """Whether the `stream_options` ask for a last chunk with the usage."""
+    return isinstance(options, dict) and options.get("include_usage") is True
+
+
+def as_asked(stream: bool, _headers: Mapping[str, str]) -> bool:
+    """Whether the answer is streamed: as the body's flag says. Clients send any `Accept` header with either."""
+    return stream
 
 
 def read_content(content: object, where: str) -> str:

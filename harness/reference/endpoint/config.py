@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ VARIABLES = {
 """The environment variables that must be set, and the fields that they fill."""
 
 _REGISTRY = "ENDPOINT_REGISTRY_TOKEN"
+_FOLDERS = "ENDPOINT_FOLDERS"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Config:
     """What the endpoint needs to know.
 
     A request is answered or refused within `deadline` seconds; `abort_grace` of them are kept for giving up.
-    `rate_cap_default` is the number of turns per minute of a key minted without a cap, None for no limit.
+    `rate_cap_default` is the number of turns per minute of a key minted without a cap, None for no limit. An agent
+    that is not in `folders` works in opencode's own folder.
     """
 
     agents: Agents
@@ -40,6 +42,7 @@ class Config:
     deadline: float = 20.0
     abort_grace: float = 1.0
     rate_cap_default: int | None = None
+    folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def budget(self) -> float:
@@ -50,7 +53,8 @@ class Config:
 def load_config(path: Path, environ: Mapping[str, str]) -> Config:
     """The configuration in `path`; raises UsageError when it or a variable cannot be had.
 
-    The registry token of an agent is ENDPOINT_REGISTRY_TOKEN; without it there is none.
+    The registry token of an agent is ENDPOINT_REGISTRY_TOKEN; without it there is none. Folders are relative to
+    ENDPOINT_FOLDERS, or else to the current one.
     """
     missing = [name for name in VARIABLES if not environ.get(name)]
     if missing:
@@ -58,6 +62,8 @@ def load_config(path: Path, environ: Mapping[str, str]) -> Config:
     given: dict[str, Any] = {field_name: environ[name] for name, field_name in VARIABLES.items()}
     try:
         settings = json.loads(path.read_text("utf-8"))
-        return Config(**settings, **given, registry_token=environ.get(_REGISTRY) or None)
+        config = Config(**settings, **given, registry_token=environ.get(_REGISTRY) or None)
+        root = Path(environ.get(_FOLDERS, ".")).resolve()
+        return replace(config, folders={agent: str(root / name) for agent, name in config.folders.items()})
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(f"{path}: {error}", "Its keys are the fields of Config that no variable fills.") from error

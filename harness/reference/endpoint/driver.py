@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,11 +22,24 @@ Why = Literal["deadline", "gone", "failed"]
 Say = Callable[[str], Awaitable[None]]
 """Takes a piece of the answer."""
 
+Drive = Callable[[Say | None], Awaitable[Outcome]]
+"""Drives a turn to its outcome."""
+
 RECOVERY_SECONDS = 1.0
 """How long after a context overflow opencode may take to begin its compaction: it does so at once."""
 
 _ABORT_AGAIN_SECONDS = 0.2
 _log = logging.getLogger("endpoint")
+
+
+async def run_once(_model: Model, drive: Drive, say: Say | None) -> Outcome:
+    """The outcome of a request's turn: each request drives one, when it comes."""
+    return await drive(say)
+
+
+async def new_session(opencode: Opencode, options: Mapping[str, Any], _prompt: Prompt) -> str:
+    """The id of the session for a turn: one of its own, whatever is asked in it."""
+    return await opencode.create_session(options)
 
 
 async def abort_turn(opencode: Opencode, turn: Turn, _why: Why) -> None:
@@ -49,8 +62,8 @@ async def reject_question(opencode: Opencode, question: Question, _limit: asynci
 class Driver:
     """Drives turns, each within `budget` seconds; giving one up takes at most `abort_grace` more."""
 
-    def __init__(self, opencode: Opencode, parts: Parts, budget: float, abort_grace: float) -> None:
-        self._opencode, self._parts = opencode, parts
+    def __init__(self, parts: Parts, budget: float, abort_grace: float) -> None:
+        self._parts = parts
         self._budget, self._abort_grace = budget, abort_grace
         self._driving: set[asyncio.Task[Any]] = set()
 
@@ -59,8 +72,8 @@ class Driver:
         if self._driving:
             await asyncio.wait(self._driving, timeout=self._abort_grace)
 
-    async def drive(self, model: Model, prompt: Prompt, say: Say | None = None) -> Outcome:
-        """The outcome of a turn; pieces are given to `say` as they are made.
+    async def drive(self, opencode: Opencode, model: Model, prompt: Prompt, say: Say | None = None) -> Outcome:
+        """The outcome of a turn at `opencode`; pieces are given to `say` as they are made.
 
         With `say`, a turn that takes back what was said fails. Cancelling this gives the turn up.
         """
@@ -72,8 +85,9 @@ class Driver:
         why: Why | None = "gone"
         try:
             async with asyncio.timeout(self._budget) as limit:
-                turn = self._parts.make_turn(await self._opencode.create_session(self._parts.session_options))
-                outcome = await self._follow(turn, model, prompt, say, limit)
+                session = await self._parts.new_session(opencode, self._parts.session_options, prompt)
+                turn = self._parts.make_turn(session)
+                outcome = await self._follow(opencode, turn, model, prompt, say, limit)
                 why = "failed" if isinstance(outcome, Failure) else None
         except TimeoutError:
             why, outcome = "deadline", Failure("no outcome in time")
@@ -81,23 +95,23 @@ class Driver:
             why, outcome = "failed", Failure(str(error))
         finally:
             if turn is not None and why is not None:
-                await self._give_up(turn, why)
+                await self._give_up(opencode, turn, why)
         if isinstance(outcome, Failure):
             _log.warning("turn failed: %s", outcome.reason)
         return outcome
 
     async def _follow(
-        self, turn: Turn, model: Model, prompt: Prompt, say: Say | None, limit: asyncio.Timeout
+        self, opencode: Opencode, turn: Turn, model: Model, prompt: Prompt, say: Say | None, limit: asyncio.Timeout
     ) -> Outcome:
         loop, deadline = asyncio.get_running_loop(), limit.when()
         assert deadline is not None
-        async with self._opencode.events() as events:
+        async with opencode.events() as events:
             if await anext(events, None) is None:
                 raise OpencodeError("the event stream is empty")
-            await self._opencode.prompt(turn.session, model, prompt)
+            await opencode.prompt(turn.session, model, prompt)
             async for event in events:
                 for step in turn.feed(event):
-                    outcome = await self._act(step, say, limit)
+                    outcome = await self._act(opencode, step, say, limit)
                     if outcome is not None:
                         return outcome
                 if not turn.doubtful:
@@ -106,18 +120,18 @@ class Driver:
                     limit.reschedule(min(deadline, loop.time() + RECOVERY_SECONDS))
         raise OpencodeError("the event stream ended")
 
-    async def _act(self, step: Step, say: Say | None, limit: asyncio.Timeout) -> Outcome | None:
+    async def _act(self, opencode: Opencode, step: Step, say: Say | None, limit: asyncio.Timeout) -> Outcome | None:
         if isinstance(step, Reply | Failure):
             return step
         if isinstance(step, Question):
-            await self._parts.answer_question(self._opencode, step, limit)
+            await self._parts.answer_question(opencode, step, limit)
         elif say is not None and isinstance(step, Delta):
             await say(step.text)
         elif say is not None and isinstance(step, Retracted):
             return Failure("text that was sent already is of an abandoned attempt")
         return None
 
-    async def _give_up(self, turn: Turn, why: Why) -> None:
+    async def _give_up(self, opencode: Opencode, turn: Turn, why: Why) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._abort_grace):
-                await self._parts.give_up(self._opencode, turn, why)
+                await self._parts.give_up(opencode, turn, why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -32,6 +33,7 @@ class Opencode:
 
     def __init__(self, config: Config, read_events: ReadEvents) -> None:
         self._read_events = read_events
+        self._folder: dict[str, str] = {}
         secure = config.opencode_url.startswith("https")
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(
@@ -42,13 +44,19 @@ class Opencode:
             trust_env=False,
         )
 
+    def at(self, folder: str | None) -> Opencode:
+        """The same server for sessions in `folder` (None: its own), which has events and questions of its own."""
+        there = copy.copy(self)
+        there._folder = {} if folder is None else {"directory": folder}
+        return there
+
     async def close(self) -> None:
         """Close what is open."""
         await self._client.aclose()
 
     async def create_session(self, options: Mapping[str, Any]) -> str:
         """The id of a new session."""
-        session = await self._json("POST", "/session", options)
+        session = await self._json("POST", "/session", options, self._folder)
         session_id = session.get("id") if isinstance(session, dict) else None
         if not isinstance(session_id, str) or not session_id:
             raise OpencodeError("the new session has no id")
@@ -57,8 +65,9 @@ class Opencode:
     @asynccontextmanager
     async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
         """Every session's events from now on. Its first one comes at once and shows that it is live."""
+        timeout = httpx.Timeout(_CALL_SECONDS, read=None)
         try:
-            async with self._client.stream("GET", "/event", timeout=httpx.Timeout(_CALL_SECONDS, read=None)) as answer:
+            async with self._client.stream("GET", "/event", params=self._folder, timeout=timeout) as answer:
                 if answer.status_code != 200 or "text/event-stream" not in answer.headers.get("content-type", ""):
                     raise OpencodeError(f"GET /event: status {answer.status_code}")
                 yield self._read_events(answer)
@@ -94,19 +103,23 @@ class Opencode:
         path = f"/{question.kind}/{quote(question.id, safe='')}"
         with suppress(OpencodeError):
             if question.kind == "permission":
-                await self._call("POST", f"{path}/reply", {"reply": "reject", "message": _NOBODY})
+                await self._call("POST", f"{path}/reply", {"reply": "reject", "message": _NOBODY}, self._folder)
             else:
-                await self._call("POST", f"{path}/reject")
+                await self._call("POST", f"{path}/reject", params=self._folder)
 
-    async def _json(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        answer = await self._call(method, path, body)
+    async def _json(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, params: Mapping[str, str] | None = None
+    ) -> Any:
+        answer = await self._call(method, path, body, params)
         if answer.status_code != 200:
             raise OpencodeError(f"{method} {path}: status {answer.status_code}")
         return parse_json(answer.content)
 
-    async def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+    async def _call(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, params: Mapping[str, str] | None = None
+    ) -> httpx.Response:
         try:
-            return await self._client.request(method, path, json=body)
+            return await self._client.request(method, path, json=body, params=params)
         except httpx.HTTPError as error:
             raise OpencodeError(f"{method} {path}: {error!r}") from error
 

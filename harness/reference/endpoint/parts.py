@@ -10,16 +10,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.responses import Response
+
 from harness.reference.endpoint import access, agents, chat_request, completion, driver, envelope, stream
 from harness.reference.endpoint.agents import Agents, Model
 from harness.reference.endpoint.chat_request import Message
 from harness.reference.endpoint.completion import Frame
-from harness.reference.endpoint.driver import Why
+from harness.reference.endpoint.config import Config
+from harness.reference.endpoint.driver import Drive, Say, Why
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode, ReadEvents, read_events
 from harness.reference.endpoint.prompt import Prompt, to_prompt
-from harness.reference.endpoint.turn import Failure, Question, Turn
+from harness.reference.endpoint.stream import ChunkStream
+from harness.reference.endpoint.turn import Failure, Outcome, Question, Turn
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,17 @@ class Parts:
     refuse_agent: Callable[[str, Callable[[], Awaitable[object]]], Awaitable[Refusal]] = access.refuse_agent
 
     read_stream: Callable[[object], bool] = chat_request.read_stream
+    streams: Callable[[bool, Mapping[str, str]], bool] = chat_request.as_asked
+    wants_usage: Callable[[object], bool] = chat_request.wants_usage
     read_content: Callable[[object, str], str] = chat_request.read_content
     last_user: Callable[[Sequence[Message]], Message] = chat_request.last_user
     check_empty: Callable[[Message], None] = chat_request.accept_empty
 
     model_of: Callable[[Agents, str], Model] = agents.model_of
     to_prompt: Callable[[Sequence[Message]], Prompt] = to_prompt
+    run_turn: Callable[[Model, Drive, Say | None], Awaitable[Outcome]] = driver.run_once
+    make_opencode: Callable[[Config, ReadEvents], Opencode] = Opencode
+    new_session: Callable[[Opencode, Mapping[str, Any], Prompt], Awaitable[str]] = driver.new_session
     session_options: Mapping[str, Any] = field(default_factory=lambda: SESSION_OPTIONS)
     read_events: ReadEvents = read_events
     make_turn: Callable[[str], Turn] = Turn
@@ -48,5 +57,7 @@ class Parts:
     turn_failed: Callable[[Failure], Refusal] = envelope.turn_failed
     new_frame: Callable[[str, Model], Frame] = completion.new_frame
     chunk: Callable[[Frame, dict[str, Any], str | None], dict[str, Any]] = completion.chunk
+    unbegun_stream: Callable[[Refusal], Response] = envelope.error_response
+    make_stream: Callable[..., ChunkStream] = ChunkStream
     terminator: bytes = stream.TERMINATOR
     stream_headers: Mapping[str, str] = field(default_factory=lambda: stream.HEADERS)

@@ -30,6 +30,8 @@ def serve(arguments: Sequence[str], parts: Parts | None = None, program: str | N
     except UsageError as error:
         sys.stderr.write(f"{error.message}\n{error.hint}\n")
         return error.exit_code
+    for folder in config.folders.values():
+        Path(folder).mkdir(parents=True, exist_ok=True)
     app = create_app(config, parts)
     uvicorn.run(
         app,

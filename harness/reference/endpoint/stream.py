@@ -50,7 +50,10 @@ class ChunkStream:
 
     async def fail(self, refusal: Refusal) -> None:
         """Send an error as an event: the only form that the common clients do not take for success."""
-        await self._put(encode_event(error_body(refusal)), last=True)
+        await self._put(self._failure(refusal), last=True)
+
+    def _failure(self, refusal: Refusal) -> bytes:
+        return encode_event(error_body(refusal))
 
     def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
         return encode_event(self._parts.chunk(self._frame, delta, finish))

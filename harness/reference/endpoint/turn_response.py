@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -11,14 +10,11 @@ from starlette.types import Receive, Scope, Send
 from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.chat_request import ChatRequest
 from harness.reference.endpoint.completion import completion
-from harness.reference.endpoint.driver import Say
+from harness.reference.endpoint.driver import Drive
 from harness.reference.endpoint.envelope import error_response
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.rendering import json_response
-from harness.reference.endpoint.stream import ChunkStream
-from harness.reference.endpoint.turn import Failure, Outcome
-
-Drive = Callable[[Say | None], Awaitable[Outcome]]
+from harness.reference.endpoint.turn import Failure
 
 
 class TurnResponse(Response):
@@ -52,14 +48,14 @@ class TurnResponse(Response):
             await json_response(completion(self._frame, outcome))(scope, receive, send)
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        stream = ChunkStream(self._frame, send, self._chat.include_usage, self._parts)
+        stream = self._parts.make_stream(self._frame, send, self._chat.include_usage, self._parts)
         outcome = await self._drive(stream.write)
         if not isinstance(outcome, Failure):
             await stream.finish(outcome)
         elif stream.started:
             await stream.fail(self._parts.turn_failed(outcome))
         else:
-            await error_response(self._parts.turn_failed(outcome))(scope, receive, send)
+            await self._parts.unbegun_stream(self._parts.turn_failed(outcome))(scope, receive, send)
 
 
 async def _left(receive: Receive) -> None:

@@ -252,3 +252,23 @@ def test_server_without_a_journal_answers_too(engine: Engine) -> None:
         assert httpx.get(server.url + "/v1/models", timeout=10, trust_env=False).status_code == 200
     finally:
         engine.call(server.stop(), 10)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_answer_waits_at_its_gate(server: ModelServer, http: httpx.Client, engine: Engine, stream: bool) -> None:
+    async def let_go() -> None:
+        server.script.gate("gate").open()
+
+    play(server, Answer("first rest", piece=6, gate="gate"))
+    with ThreadPoolExecutor(1) as pool:
+        answering = pool.submit(lambda: complete(http, stream=stream).text)
+        with pytest.raises(TimeoutError):
+            answering.result(0.1)
+        engine.call(let_go(), 10)
+        assert "rest" in answering.result(10)
+
+
+def test_first_piece_passes_the_gate(server: ModelServer, http: httpx.Client) -> None:
+    play(server, Answer("first rest", piece=6, gate="gate"))
+    events, end = received(http, timeout=0.3)
+    assert (text_in(events), end) == ("first ", "ReadTimeout")

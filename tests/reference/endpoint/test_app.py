@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import openai
@@ -490,3 +491,22 @@ def test_official_client_is_served(client: httpx.Client, opencode: OpencodeStub)
         opencode.script = [*BEGUN, error("UnknownError")]
         with pytest.raises(openai.InternalServerError):
             official.chat.completions.create(model="research", messages=[{"role": "user", "content": "hi"}])
+
+
+@pytest.mark.parametrize(("folders", "named"), [({"research": "/agents/r & d"}, ["/agents/r & d"]), ({}, [])])
+def test_session_events_and_questions_are_in_the_agents_folder(
+    start: Start, opencode: OpencodeStub, folders: dict[str, str], named: list[str]
+) -> None:
+    opencode.script = [
+        user(),
+        status("busy"),
+        event("permission.asked", id="per_1"),
+        event("question.asked", id="que_1"),
+        *answer("fine"),
+        idle(),
+    ]
+    assert _ask(start(folders=folders)).status_code == 200
+    requests = [opencode.asked(path) for path in ("POST /session", "GET /event", "POST /(permission|question)/.*")]
+    assert [len(some) for some in requests] == [1, 1, 2]
+    for request in (request for some in requests for request in some):
+        assert parse_qs(urlsplit(request.target).query).get("directory", []) == named

@@ -53,3 +53,13 @@ def test_serving_without_secrets_is_a_usage_error(
         monkeypatch.delenv(name, raising=False)
     assert serve(["--port", "0", "--config", str(tmp_path / "none.json")]) == 2
     assert "OPENCODE_SERVER_PASSWORD" in capsys.readouterr().err
+
+
+def test_folders_are_in_the_folder_that_is_given(tmp_path: Path) -> None:
+    settings = {**SETTINGS, "folders": {"a": "its/own"}}
+    config = load_config(_write(tmp_path, settings), {**ENVIRON, "ENDPOINT_FOLDERS": str(tmp_path)})
+    assert config.folders == {"a": str(tmp_path.resolve() / "its/own")}
+
+
+def test_without_folders_there_are_none(tmp_path: Path) -> None:
+    assert load_config(_write(tmp_path, SETTINGS), ENVIRON).folders == {}

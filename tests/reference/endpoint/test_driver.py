@@ -46,8 +46,8 @@ def test_finishing_waits_until_a_cancelled_turn_is_given_up() -> None:
 
     async def scenario() -> None:
         opencode = _Silent()
-        driver = Driver(opencode, replace(Parts(), give_up=give_up), budget=5.0, abort_grace=5.0)
-        turn = asyncio.create_task(driver.drive(Model("p", "m"), Prompt("", "hi")))
+        driver = Driver(replace(Parts(), give_up=give_up), budget=5.0, abort_grace=5.0)
+        turn = asyncio.create_task(driver.drive(opencode, Model("p", "m"), Prompt("", "hi")))
         await opencode.prompted.wait()
         turn.cancel()
         await driver.finish()
@@ -61,7 +61,8 @@ def test_giving_up_that_takes_too_long_is_left() -> None:
         await asyncio.Event().wait()
 
     async def scenario() -> object:
-        driver = Driver(_Silent(), replace(Parts(), give_up=give_up), budget=0.01, abort_grace=0.01)
-        return await asyncio.wait_for(driver.drive(Model("p", "m"), Prompt("", "hi")), 5)
+        opencode = _Silent()
+        driver = Driver(replace(Parts(), give_up=give_up), budget=0.01, abort_grace=0.01)
+        return await asyncio.wait_for(driver.drive(opencode, Model("p", "m"), Prompt("", "hi")), 5)
 
     assert asyncio.run(scenario())

@@ -1,0 +1,176 @@
+"""Endpoints that drive turns wrongly, or the wrong ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from harness.mutants.mutant import Mutant
+from harness.reference.endpoint.agents import Agents, Model, model_of
+from harness.reference.endpoint.chat_request import Message, last_user
+from harness.reference.endpoint.driver import Drive, Say, new_session
+from harness.reference.endpoint.envelope import Refusal
+from harness.reference.endpoint.opencode import Opencode
+from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.prompt import Prompt, to_prompt
+from harness.reference.endpoint.turn import Failure, Outcome, Question, Reply
+
+_SEATS = 12
+
+
+def _any_last(messages: Sequence[Message]) -> Message:
+    try:
+        return last_user(messages)
+    except Refusal:
+        return messages[-1]
+
+
+def _missing_is_502(messages: Sequence[Message]) -> Message:
+    try:
+        return last_user(messages)
+    except Refusal as refusal:
+        raise Refusal(502, refusal.message, type="server_error", code="agent_error") from None
+
+
+def _up_to_full_user(messages: Sequence[Message]) -> Prompt:
+    full = [index for index, message in enumerate(messages) if message.role == "user" and message.text.strip()]
+    empty_last = not last_user(messages).text.strip()
+    return to_prompt(messages[: full[-1] + 1] if empty_last and full else messages)
+
+
+async def _streams_twice(_model: Model, drive: Drive, say: Say | None) -> Outcome:
+    outcome = await drive(say)
+    if say is not None and isinstance(outcome, Reply):
+        await drive(None)
+    return outcome
+
+
+def _same_question_same_session() -> Any:
+    sessions: dict[Prompt, str] = {}
+
+    async def session_for(opencode: Opencode, options: Mapping[str, Any], prompt: Prompt) -> str:
+        if prompt not in sessions:
+            sessions[prompt] = await new_session(opencode, options, prompt)
+        return sessions[prompt]
+
+    return session_for
+
+
+def _some_model(agents: Agents, agent: str) -> Model:
+    return model_of(agents, agent if agents[agent] else next(name for name, model in agents.items() if model))
+
+
+def _modelless_is_502(agents: Agents, agent: str) -> Model:
+    if agents[agent] is None:
+        raise Refusal(502, "The agent has no model.", type="server_error", code="agent_error")
+    return model_of(agents, agent)
+
+
+def _users_first(messages: Sequence[Message]) -> Prompt:
+    return to_prompt(sorted(messages, key=lambda message: message.role == "assistant"))
+
+
+def _without_assistant(messages: Sequence[Message]) -> Prompt:
+    return to_prompt([message for message in messages if message.role != "assistant"])
+
+
+class _ProbesWithoutPassword(Opencode):
+    async def create_session(self, options: Mapping[str, Any]) -> str:
+        await self._client.get("/session/status", auth=None)
+        return await super().create_session(options)
+
+
+class _DoesNotAwaitSubscription(Opencode):
+    @asynccontextmanager
+    async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        async with AsyncExitStack() as ends:
+            subscription = asyncio.ensure_future(ends.enter_async_context(super().events()))
+            ends.callback(subscription.cancel)
+            yield _once_subscribed(subscription)
+
+
+async def _once_subscribed(
+    subscription: asyncio.Future[AsyncIterator[dict[str, Any]]],
+) -> AsyncIterator[dict[str, Any]]:
+    yield {"type": "server.connected", "properties": {}}
+    async for event in await subscription:
+        yield event
+
+
+def _twelve_seats() -> Any:
+    taken = Counter[str]()
+
+    async def run(_model: Model, drive: Drive, say: Say | None) -> Outcome:
+        if taken["seats"] >= _SEATS:
+            return Failure("too many turns at once")
+        taken["seats"] += 1
+        try:
+            return await drive(say)
+        finally:
+            taken["seats"] -= 1
+
+    return run
+
+
+def _one_model_at_a_time() -> Any:
+    under_way = Counter[Model]()
+    changed = asyncio.Condition()
+
+    async def run(model: Model, drive: Drive, say: Say | None) -> Outcome:
+        async with changed:
+            await changed.wait_for(lambda: not any(count for other, count in under_way.items() if other != model))
+            under_way[model] += 1
+        try:
+            return await drive(say)
+        finally:
+            async with changed:
+                under_way[model] -= 1
+                changed.notify_all()
+
+    return run
+
+
+class _HearsDefaultFolder(Opencode):
+    @asynccontextmanager
+    async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        async with Opencode.events(self.at(None)) as events:
+            yield events
+
+
+class _AnswersInDefaultFolder(Opencode):
+    async def reject(self, question: Question) -> None:
+        await Opencode.reject(self.at(None), question)
+
+
+def _unknown_browser(stream: bool, headers: Mapping[str, str]) -> bool:
+    if headers.get("user-agent", "").startswith("OpenAI/"):
+        raise Refusal(403, "This client is not welcome.")
+    return stream
+
+
+def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
+
+
+TURNS: tuple[Mutant[Parts], ...] = (
+    _mutant("no_user_needed", "prompts without a user message", "AE-EMPTY-2", last_user=_any_last),
+    _mutant("no_user_is_502", "answers 502 without a user message", "AE-EMPTY-2", last_user=_missing_is_502),
+    _mutant("earlier_stands_in", "prompts the last full message", "AE-EMPTY-3", to_prompt=_up_to_full_user),
+    _mutant("streams_twice", "drives a streamed turn twice", "AE-TURN-1", run_turn=_streams_twice),
+    _mutant("session_by_question", "reuses sessions", "AE-TURN-1", new_session=_same_question_same_session()),
+    _mutant("modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", model_of=_some_model),
+    _mutant("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
+    _mutant("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
+    _mutant("assistant_dropped", "drops assistants' messages", "AE-TURN-4", to_prompt=_without_assistant),
+    _mutant("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
+    _mutant("prompt_first", "awaits no subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
+    _mutant("twelve_seats", "runs twelve turns at once", "AE-TURN-7", run_turn=_twelve_seats()),
+    _mutant("one_model_at_a_time", "runs one model at a time", "AE-TURN-8", run_turn=_one_model_at_a_time()),
+    _mutant("default_folder_heard", "hears the default folder", "AE-TURN-9", make_opencode=_HearsDefaultFolder),
+    _mutant("default_folder_told", "answers there", "AE-TURN-9", make_opencode=_AnswersInDefaultFolder),
+    _mutant("openai_client_refused", "refuses a user agent", "AE-CLIENT-1", streams=_unknown_browser),
+)
