@@ -9,15 +9,27 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.reference.endpoint import access, agents, chat_request, completion, driver, envelope, stream
+from harness.reference.endpoint import (
+    access,
+    agents,
+    chat_request,
+    completion,
+    driver,
+    envelope,
+    key_policy,
+    keys,
+    stream,
+)
 from harness.reference.endpoint.agents import Agents, Model
-from harness.reference.endpoint.chat_request import Message
+from harness.reference.endpoint.chat_request import ChatRequest, Message
 from harness.reference.endpoint.completion import Frame
+from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.driver import Why
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode
 from harness.reference.endpoint.prompt import Prompt, to_prompt
+from harness.reference.endpoint.rate_cap import RateMeter
 from harness.reference.endpoint.turn import Failure, Turn
 
 
@@ -30,7 +42,15 @@ class Parts:
     refuse_key: Callable[[Key | None], Refusal] = access.refuse_key
     in_scope: Callable[[Key, Agents, str], bool] = access.in_scope
     refuse_agent: Callable[[str, Callable[[], Awaitable[object]]], Awaitable[Refusal]] = access.refuse_agent
+    list_agents: Callable[[Key, Agents], Sequence[str]] = access.list_agents
 
+    check_owner: Callable[[str | None, Config], None] = key_policy.check_owner
+    read_agent_ids: Callable[[object, Agents], tuple[str, ...]] = key_policy.read_agent_ids
+    describe_key: Callable[[Key, str | None], dict[str, Any]] = key_policy.describe_key
+    digest: Callable[[str], str] = keys.digest
+    meter: Callable[[], RateMeter] = RateMeter
+
+    parse: Callable[[bytes, Parts], ChatRequest] = chat_request.parse
     read_stream: Callable[[object], bool] = chat_request.read_stream
     read_content: Callable[[object, str], str] = chat_request.read_content
     last_user: Callable[[Sequence[Message]], Message] = chat_request.last_user
