@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.target import Agent, FromCommand, FromEnvironment, FromRequest, Policies, Ready, Request, Start
+from harness.target import (
+    Agent,
+    Expiring,
+    FromCommand,
+    FromEnvironment,
+    FromRequest,
+    Listing,
+    Minting,
+    Policies,
+    Ready,
+    Request,
+    Start,
+)
 from harness.target_file import find, from_url, load
 
 DOCS = Path(__file__).parent.parent / "docs" / "targets.md"
@@ -18,10 +30,13 @@ AGENT = '[[agents]]\nid = "a"\n'
 KEY_HEAD = '[[keys]]\nname = "main"\nstate = "valid"\nagents = ["a"]\n'
 KEY = KEY_HEAD + 'env = "MY_KEY"\n'
 MINT = '[keys.mint]\npath = "/keys"\npointer = "/key"\n'
+MINTING = '[mint]\npath = "/keys"\npointer = "/key"\nheaders = {}\n'
 REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
 
 KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {work}, {env:NAME}"
-KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace("{work},", "{work}, {owner_secret},")
+KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace(
+    "{work},", "{work}, {owner_secret}, {registry_secret},"
+)
 KNOWN_IN_REVOKE = KNOWN_WITH_URL.replace("{work},", "{work}, {key},")
 SECRET = "secrets come from environment variables only: write {env:NAME}"
 
@@ -64,7 +79,7 @@ ERRORS = {
     "key unknown and far": (
         HEAD + URL + "zzz = 1\n" + AGENT + KEY,
         "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
-        "start, ready, agents, keys",
+        "start, ready, agents, keys, mint",
     ),
     "key unknown and quoted": (
         HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,
@@ -174,8 +189,7 @@ ERRORS = {
     ),
     "model without provider": (
         HEAD + URL + AGENT + 'model = "large-1"\n' + KEY,
-        '6: agents[0].model: "large-1" is not a provider and a model: '
-        'write them like "litellm/vendor/large-1"',
+        '6: agents[0].model: "large-1" is not a provider and a model: write them like "litellm/vendor/large-1"',
     ),
     "model and no_model": (
         HEAD + URL + AGENT + 'model = "p/m"\nno_model = true\n' + KEY,
@@ -254,11 +268,40 @@ ERRORS = {
         HEAD + URL + AGENT + KEY + '[keys.revoke]\npath = "/r"\n',
         '11: keys[0].revoke: is for a key with state = "revoked" only: remove it',
     ),
+    "rate_cap too large": (
+        HEAD + URL + AGENT + KEY + "rate_cap = 11\n",
+        "11: keys[0].rate_cap: 11 is out of range: it must be at most 10",
+    ),
+    # mint
+    "minting without headers": (
+        HEAD + URL + AGENT + KEY + MINTING.replace("headers = {}\n", ""),
+        '11: mint: headers is missing: add headers = { Authorization = "Bearer {env:OWNER_TOKEN}" }',
+    ),
+    "list without pointer": (
+        HEAD + URL + AGENT + KEY + MINTING + '[mint.list]\npath = "/keys"\n',
+        '15: mint.list: pointer is missing: add pointer = "/data"',
+    ),
+    "expiring without within": (
+        HEAD + URL + AGENT + KEY + MINTING + "[mint.expiring]\nbody = {}\n",
+        "15: mint.expiring: within is missing: add within = 2",
+    ),
+    "key_id of a minting without id_pointer": (
+        HEAD + URL + AGENT + KEY + MINTING + '[mint.revoke]\npath = "/{key_id}"\n',
+        "16: mint.revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of " + KNOWN_IN_REVOKE,
+    ),
+    "registry secret of a url": (
+        HEAD + URL + AGENT + KEY + MINTING + 'agent_headers = { A = "{registry_secret}" }\n',
+        "15: mint.agent_headers.A: {registry_secret} is not known here: "
+        "write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
+    ),
+    "secret in agent_headers": (
+        HEAD + URL + AGENT + KEY + MINTING + 'agent_headers = { Authorization = "Basic aHVudGVyMg==" }\n',
+        f"15: mint.agent_headers.Authorization: {SECRET}",
+    ),
     # placeholders
     "placeholder unknown": (
         HEAD + '[start]\ncommand = ["run",\n"{prt}"]\n' + AGENT + KEY,
-        "5: start.command[1]: {prt} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_START,
+        "5: start.command[1]: {prt} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_START,
     ),
     "placeholder in env": (
         HEAD + START + '[start.env]\nA = "${HOME}"\n' + AGENT + KEY,
@@ -274,13 +317,11 @@ ERRORS = {
     ),
     "port of a url": (
         HEAD + URL + AGENT + KEY_HEAD + 'command = ["mint", "{port}"]\n',
-        "10: keys[0].command[1]: {port} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_URL,
+        "10: keys[0].command[1]: {port} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     "key outside revoke": (
         HEAD + URL + AGENT + KEY_HEAD + MINT + 'body = { key = "{key}" }\n',
-        "13: keys[0].mint.body.key: {key} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_URL,
+        "13: keys[0].mint.body.key: {key} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     "placeholder that may be a secret": (
         HEAD + URL + AGENT + KEY_HEAD + MINT + 'body = { password = "{hunter2hunter2}" }\n',
@@ -289,13 +330,11 @@ ERRORS = {
     ),
     "key_id without id_pointer": (
         HEAD + URL + AGENT + REVOKED + 'env = "OLD"\n[keys.revoke]\npath = "/{key_id}"\n',
-        "17: keys[1].revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_IN_REVOKE,
+        "17: keys[1].revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of " + KNOWN_IN_REVOKE,
     ),
     "placeholder in a header": (
         HEAD + URL + AGENT + KEY_HEAD + MINT + 'headers.X = "{x}"\n',
-        "13: keys[0].mint.headers.X: {x} is not known here: write {{ and }} for braces, or one of "
-        + KNOWN_WITH_URL,
+        "13: keys[0].mint.headers.X: {x} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     # secrets, and what no value may hold
     "secret shape": (HEAD + START + 'cwd = "sk-abcdefgh1234"\n' + AGENT + KEY, f"5: start.cwd: {SECRET}"),
@@ -336,9 +375,7 @@ def test_a_mistake_of_syntax_is_told_with_its_line(tmp_path: Path, text: str, st
 
 
 def test_all_mistakes_are_told_at_once_in_line_order(tmp_path: Path) -> None:
-    text = (
-        HEAD + "deadline = 0\nurl = 1\n" + AGENT + 'model = "m"\n' + KEY.replace("valid", "x") + "zzz = 1\n"
-    )
+    text = HEAD + "deadline = 0\nurl = 1\n" + AGENT + 'model = "m"\n' + KEY.replace("valid", "x") + "zzz = 1\n"
     assert [error.split(": ")[:2] for error in _errors(_write(tmp_path, text))] == [
         ["my.toml:3", "deadline"],
         ["my.toml:4", "url"],
@@ -415,9 +452,7 @@ def test_a_file_nested_too_deeply_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
-    assert _errors(tmp_path / "my.toml") == [
-        f"{tmp_path / 'my.toml'}: no such file".replace(f"{tmp_path}/", "")
-    ]
+    assert _errors(tmp_path / "my.toml") == [f"{tmp_path / 'my.toml'}: no such file".replace(f"{tmp_path}/", "")]
 
 
 def test_a_folder_is_a_usage_error(tmp_path: Path) -> None:
@@ -460,9 +495,35 @@ def test_key_id_is_known_in_revoke_when_the_mint_has_an_id_pointer(tmp_path: Pat
     assert target.keys[1].revoke == Request("POST", "/{key_id}/{key}", {}, None)
 
 
-def test_relative_paths_are_relative_to_the_files_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_minting_with_everything_is_read_whole(tmp_path: Path) -> None:
+    more = (
+        'id_pointer = "/id"\nstore = "{work}/db"\nagent_headers = { T = "{env:T}" }\n'
+        'list = { path = "/keys", pointer = "/data" }\nrevoke = { path = "/{key_id}" }\n'
+        "expiring = { body = { ttl = 1 }, within = 1 }\n"
+    )
+    assert load(_write(tmp_path, HEAD + URL + AGENT + KEY + MINTING + more)).mint == Minting(
+        path="/keys",
+        headers={},
+        pointer="/key",
+        id_pointer="/id",
+        agent_headers={"T": "{env:T}"},
+        listing=Listing("/keys", "/data"),
+        revoke=Request("POST", "/{key_id}", {}),
+        expiring=Expiring({"ttl": 1}, 1.0),
+        store="{work}/db",
+    )
+
+
+def test_a_file_without_minting_has_none(tmp_path: Path) -> None:
+    assert load(_write(tmp_path, HEAD + URL + AGENT + KEY)).mint is None
+
+
+def test_the_rate_cap_of_a_key_is_read(tmp_path: Path) -> None:
+    target = load(_write(tmp_path, HEAD + URL + AGENT + KEY + "rate_cap = 2\n"))
+    assert target.facts.keys[0].rate_cap == 2
+
+
+def test_relative_paths_are_relative_to_the_files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(tmp_path, HEAD + URL + AGENT + KEY)
     monkeypatch.chdir(tmp_path.parent)
     target = load(Path(tmp_path.name) / "my.toml")
