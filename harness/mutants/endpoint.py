@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.errors import UsageError
+from harness.mutants.endpoint_keys import KEYS
+from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
 from harness.reference.endpoint.agents import Agents, Model, model_of
@@ -174,6 +176,8 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     _mutant("summary_is_reply", "answers with a compaction summary", "AE-FAULT-3", make_turn=_SummaryIsReply),
     _mutant("deadline_without_abort", "lets a late turn go on", "AE-FAULT-6", give_up=_give_up_unless("deadline")),
     _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
+    *KEYS,
+    *REQUESTS,
 )
 
 
