@@ -22,6 +22,7 @@ from harness.engine import Engine
 from harness.errors import TargetNotReady
 from harness.fetch import fetch
 from harness.journal import Journal
+from harness.key_desk import KeyDesk, key_desk
 from harness.listener import free_port
 from harness.live import LiveTarget
 from harness.opencode import USERNAME, VERSION
@@ -39,12 +40,13 @@ _GIVEN = ("opencode_url", "model_url")
 
 @dataclass(frozen=True)
 class Launch:
-    """A running target. `process` is None for a target given by URL."""
+    """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting."""
 
     target: Target
     live: LiveTarget
     process: Supervised | None
     redactor: Redactor
+    desk: KeyDesk | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
@@ -95,14 +97,15 @@ def launched(
             for name, secret in secrets_.items():
                 redactor.add(f"key.{name}", secret)
             say("its keys are had", ", ".join(secrets_))
+        desk = key_desk(target, values, redactor)
         live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)
         ends.enter_context(live)
-        yield Launch(target, live, process, redactor)
+        yield Launch(target, live, process, redactor, desk)
 
 
 def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dict[str, str], Redactor]:
-    port, owner = free_port(), secrets.token_urlsafe(24)
-    redactor = Redactor({"owner": owner})
+    port, owner, registry = free_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+    redactor = Redactor({"owner": owner, "registry": registry})
     folder = work / "target"
     folder.mkdir()
     values = {
@@ -111,6 +114,7 @@ def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dic
         "url": target.url or f"http://127.0.0.1:{port}",
         "work": str(folder),
         "owner_secret": owner,
+        "registry_secret": registry,
     }
     if behind is not None:
         redactor.add("opencode", behind.password, USERNAME)

@@ -21,6 +21,7 @@ _NAME = re.compile(
 _NAME_OF_SOMETHING_ELSE = frozenset(
     {"name", "type", "id", "ids", "file", "path", "dir", "url", "uri", "pointer", "ttl", "limit"}
 )
+_SECRET_TABLES = frozenset({"headers", "agent_headers", "env"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SHORTEST = 8
 
@@ -43,7 +44,7 @@ def masked(text: str) -> str:
 
 def holds_secrets(path: KeyPath) -> bool:
     """Tell whether a name on the way to `path` says that secrets stand there."""
-    in_scope = path[:1] == ("keys",) or "headers" in path or "env" in path
+    in_scope = path[:1] == ("keys",) or not _SECRET_TABLES.isdisjoint(path)
     return in_scope and any(isinstance(part, str) and _names_secret(part) for part in path[1:])
 
 

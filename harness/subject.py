@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from harness.actors import Running
 from harness.exchange import Exchange, exchange_to_json
+from harness.key_desk import KeyDesk
 from harness.launch import Launch
 from harness.results import CheckResult, Results
 from harness.target import Facts
@@ -16,12 +17,14 @@ from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 
 @dataclass(frozen=True)
 class Context:
-    """What the actors of one check stand on. `running` is None in a replay."""
+    """What the actors of one check stand on. `running` and `desk` are None in a replay, and `desk` also for a target
+    that does not tell how its keys are managed."""
 
     world: World
     facts: Facts
     keys: Mapping[str, str]
     running: Running | None
+    desk: KeyDesk | None = None
 
 
 class Subject(Protocol):
@@ -43,7 +46,8 @@ class LiveSubject:
     def begin(self, check: str) -> Context:
         """Part of `Subject`."""
         live = self._launch.live
-        return Context(LiveWorld(check, self._seed, live.find), self._launch.target.facts, live.keys, live)
+        world = LiveWorld(check, self._seed, live.find)
+        return Context(world, self._launch.target.facts, live.keys, live, self._launch.desk)
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`: closes the journal's window."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +95,20 @@ KeySource = FromEnvironment | FromCommand | FromRequest
 
 @dataclass(frozen=True)
 class KeyFacts:
-    """What is known of a key without where it comes from; `state` is valid, expired or revoked."""
+    """What is known of a key without where it comes from; `state` is valid, expired or revoked.
+
+    `rate_cap` is the number of turns that it may begin in a minute, None when the file does not say.
+    """
 
     name: str
     state: str
     agents: tuple[str, ...]
+    rate_cap: int | None = field(default=None, kw_only=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts of the key as JSON; a cap that is not known is left out."""
+        capped = {} if self.rate_cap is None else {"rate_cap": self.rate_cap}
+        return {"name": self.name, "state": self.state, "agents": list(self.agents), **capped}
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,42 @@ class Key(KeyFacts):
 
     source: KeySource
     revoke: Request | None = None
+
+
+@dataclass(frozen=True)
+class Expiring:
+    """What is added to the body of a mint request for a key that ends by itself `within` so many seconds."""
+
+    body: Mapping[str, JSON]
+    within: float
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Where keys are listed, and the JSON pointer to the list in the answer."""
+
+    path: str
+    pointer: str
+
+
+@dataclass(frozen=True)
+class Minting:
+    """How keys are minted, listed and revoked at the target; what the file does not say is None.
+
+    `headers` are those of the owner's session, `agent_headers` those with which an agent shows its registry token.
+    `pointer` and `id_pointer` lead to the key and its id in the answer to a mint request. `store` is the template of
+    the path under which the target keeps its keys.
+    """
+
+    path: str
+    headers: Mapping[str, str]
+    pointer: str
+    id_pointer: str | None = None
+    agent_headers: Mapping[str, str] | None = None
+    listing: Listing | None = None
+    revoke: Request | None = None
+    expiring: Expiring | None = None
+    store: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +179,7 @@ class Facts:
             "kind": self.kind,
             "name": self.name,
             "agents": [dict(vars(agent)) for agent in self.agents],
-            "keys": [{"name": key.name, "state": key.state, "agents": list(key.agents)} for key in self.keys],
+            "keys": [key.to_json() for key in self.keys],
             "capabilities": list(self.capabilities),
             "policies": {name: choice for name, choice in vars(self.policies).items() if choice is not None},
             "deadline": self.deadline,
@@ -155,7 +200,7 @@ class Facts:
             kind=data["kind"],
             name=data["name"],
             agents=tuple(Agent(**agent) for agent in data["agents"]),
-            keys=tuple(KeyFacts(k["name"], k["state"], tuple(k["agents"])) for k in data["keys"]),
+            keys=tuple(KeyFacts(**{**key, "agents": tuple(key["agents"])}) for key in data["keys"]),
             capabilities=tuple(data["capabilities"]),
             policies=Policies(**data["policies"]),
             deadline=float(data["deadline"]),
@@ -186,6 +231,7 @@ class Target:
     policies: Policies = Policies()
     deadline: float = 60.0
     abort_grace: float = 1.0
+    mint: Minting | None = None
 
     @property
     def facts(self) -> Facts:
@@ -194,7 +240,7 @@ class Target:
             kind=self.kind,
             name=self.name,
             agents=self.agents,
-            keys=tuple(KeyFacts(key.name, key.state, key.agents) for key in self.keys),
+            keys=tuple(KeyFacts(key.name, key.state, key.agents, rate_cap=key.rate_cap) for key in self.keys),
             capabilities=self.capabilities,
             policies=self.policies,
             deadline=self.deadline,

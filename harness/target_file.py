@@ -11,11 +11,14 @@ from harness.errors import UsageError
 from harness.literal_secrets import masked
 from harness.target import (
     Agent,
+    Expiring,
     FromCommand,
     FromEnvironment,
     FromRequest,
     Key,
     KeySource,
+    Listing,
+    Minting,
     Policies,
     Ready,
     Request,
@@ -124,6 +127,7 @@ def _target(data: dict[str, Any], path: Path) -> Target:
         policies=Policies(**data.get("policies", {})),
         deadline=float(data.get("deadline", Target.deadline)),
         abort_grace=float(data.get("abort_grace", Target.abort_grace)),
+        mint=_minting(data["mint"]) if "mint" in data else None,
     )
 
 
@@ -152,6 +156,7 @@ def _key(data: dict[str, Any]) -> Key:
         agents=tuple(data["agents"]),
         source=_key_source(data),
         revoke=_request(data["revoke"]) if "revoke" in data else None,
+        rate_cap=data.get("rate_cap"),
     )
 
 
@@ -162,6 +167,20 @@ def _key_source(data: dict[str, Any]) -> KeySource:
         return FromCommand(tuple(data["command"]))
     mint = data["mint"]
     return FromRequest(_request(mint), mint["pointer"], mint.get("id_pointer"))
+
+
+def _minting(data: dict[str, Any]) -> Minting:
+    return Minting(
+        path=data["path"],
+        headers=data["headers"],
+        pointer=data["pointer"],
+        id_pointer=data.get("id_pointer"),
+        agent_headers=data.get("agent_headers"),
+        listing=Listing(data["list"]["path"], data["list"]["pointer"]) if "list" in data else None,
+        revoke=_request(data["revoke"]) if "revoke" in data else None,
+        expiring=Expiring(data["expiring"]["body"], float(data["expiring"]["within"])) if "expiring" in data else None,
+        store=data.get("store"),
+    )
 
 
 def _request(data: dict[str, Any]) -> Request:

@@ -154,13 +154,20 @@ def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | N
         case ("keys", int(), "mint", "path" | "headers" | "body", *_):
             pass
         case ("keys", int(index), "revoke", "path" | "headers" | "body", *_):
-            mint = data["keys"][index].get("mint")
-            missing = set() if isinstance(mint, dict) and "id_pointer" in mint else {"key_id"}
+            missing = _missing_in_revoke(data["keys"][index].get("mint"))
+        case ("mint", "revoke", "path" | "headers" | "body", *_):
+            missing = _missing_in_revoke(data["mint"])
+        case ("mint", "path" | "headers" | "agent_headers" | "store", *_) | ("mint", "list", "path"):
+            pass
         case _:
             return None
     if "start" not in data:
-        missing |= {"port", "owner_secret"}
+        missing |= {"port", "owner_secret", "registry_secret"}
     return [name for name in PLACEHOLDERS if name not in missing]
+
+
+def _missing_in_revoke(mint: object) -> set[str]:
+    return set() if isinstance(mint, dict) and "id_pointer" in mint else {"key_id"}
 
 
 def _walk(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:

@@ -19,8 +19,9 @@ PLACEHOLDERS: Mapping[str, str] = {
     "model_url": "the base URL of the model stand-in, with `/v1`",
     "work": "an empty folder of this run, removed after it",
     "owner_secret": "a secret made for this run, for the owner session of the started target (only with `[start]`)",
-    "key": "the key that is to be revoked (only in `[keys.revoke]`)",
-    "key_id": "what `id_pointer` found when the key was minted (only in `[keys.revoke]`)",
+    "registry_secret": "a secret made for this run, for an agent's registry token (only with `[start]`)",
+    "key": "the key that is to be revoked (only in `revoke`)",
+    "key_id": "what `id_pointer` found when the key was minted (only in `revoke`)",
 }
 """Every placeholder but `{env:NAME}`, and what is put in its place."""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,11 @@ def test_facts_hold_what_checks_may_see() -> None:
         abort_grace=1.0,
         url_given=True,
     )
+
+
+def test_the_rate_cap_of_a_key_survives_json() -> None:
+    facts = replace(_target().facts, keys=(KeyFacts("capped", "valid", ("c",), rate_cap=2),))
+    assert Facts.from_json(json.loads(json.dumps(facts.to_json()))) == facts
 
 
 def test_facts_of_a_started_target_say_that_no_url_was_given() -> None:

@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.target import Agent, FromCommand, FromEnvironment, FromRequest, Policies, Ready, Request, Start
+from harness.target import (
+    Agent,
+    Expiring,
+    FromCommand,
+    FromEnvironment,
+    FromRequest,
+    Listing,
+    Minting,
+    Policies,
+    Ready,
+    Request,
+    Start,
+)
 from harness.target_file import find, from_url, load
 
 DOCS = Path(__file__).parent.parent / "docs" / "targets.md"
@@ -18,11 +30,12 @@ AGENT = '[[agents]]\nid = "a"\n'
 KEY_HEAD = '[[keys]]\nname = "main"\nstate = "valid"\nagents = ["a"]\n'
 KEY = KEY_HEAD + 'env = "MY_KEY"\n'
 MINT = '[keys.mint]\npath = "/keys"\npointer = "/key"\n'
+MINTING = '[mint]\npath = "/keys"\npointer = "/key"\nheaders = {}\n'
 REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
 
 KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {work}, {env:NAME}"
 KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace(
-    "{work},", "{work}, {owner_secret},"
+    "{work},", "{work}, {owner_secret}, {registry_secret},"
 )
 KNOWN_IN_REVOKE = KNOWN_WITH_URL.replace("{work},", "{work}, {key},")
 SECRET = "secrets come from environment variables only: write {env:NAME}"
@@ -66,7 +79,7 @@ ERRORS = {
     "key unknown and far": (
         HEAD + URL + "zzz = 1\n" + AGENT + KEY,
         "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
-        "start, ready, agents, keys",
+        "start, ready, agents, keys, mint",
     ),
     "key unknown and quoted": (
         HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,
@@ -254,6 +267,36 @@ ERRORS = {
     "revoke of a valid key": (
         HEAD + URL + AGENT + KEY + '[keys.revoke]\npath = "/r"\n',
         '11: keys[0].revoke: is for a key with state = "revoked" only: remove it',
+    ),
+    "rate_cap too large": (
+        HEAD + URL + AGENT + KEY + "rate_cap = 11\n",
+        "11: keys[0].rate_cap: 11 is out of range: it must be at most 10",
+    ),
+    # mint
+    "minting without headers": (
+        HEAD + URL + AGENT + KEY + MINTING.replace("headers = {}\n", ""),
+        '11: mint: headers is missing: add headers = { Authorization = "Bearer {env:OWNER_TOKEN}" }',
+    ),
+    "list without pointer": (
+        HEAD + URL + AGENT + KEY + MINTING + '[mint.list]\npath = "/keys"\n',
+        '15: mint.list: pointer is missing: add pointer = "/data"',
+    ),
+    "expiring without within": (
+        HEAD + URL + AGENT + KEY + MINTING + "[mint.expiring]\nbody = {}\n",
+        "15: mint.expiring: within is missing: add within = 2",
+    ),
+    "key_id of a minting without id_pointer": (
+        HEAD + URL + AGENT + KEY + MINTING + '[mint.revoke]\npath = "/{key_id}"\n',
+        "16: mint.revoke.path: {key_id} is not known here: write {{ and }} for braces, or one of " + KNOWN_IN_REVOKE,
+    ),
+    "registry secret of a url": (
+        HEAD + URL + AGENT + KEY + MINTING + 'agent_headers = { A = "{registry_secret}" }\n',
+        "15: mint.agent_headers.A: {registry_secret} is not known here: "
+        "write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
+    ),
+    "secret in agent_headers": (
+        HEAD + URL + AGENT + KEY + MINTING + 'agent_headers = { Authorization = "Basic aHVudGVyMg==" }\n',
+        f"15: mint.agent_headers.Authorization: {SECRET}",
     ),
     # placeholders
     "placeholder unknown": (
@@ -450,6 +493,34 @@ def test_key_id_is_known_in_revoke_when_the_mint_has_an_id_pointer(tmp_path: Pat
     mint = MINT + 'id_pointer = "/id"\n[keys.revoke]\npath = "/{key_id}/{key}"\n'
     target = load(_write(tmp_path, HEAD + URL + AGENT + REVOKED + mint))
     assert target.keys[1].revoke == Request("POST", "/{key_id}/{key}", {}, None)
+
+
+def test_a_minting_with_everything_is_read_whole(tmp_path: Path) -> None:
+    more = (
+        'id_pointer = "/id"\nstore = "{work}/db"\nagent_headers = { T = "{env:T}" }\n'
+        'list = { path = "/keys", pointer = "/data" }\nrevoke = { path = "/{key_id}" }\n'
+        "expiring = { body = { ttl = 1 }, within = 1 }\n"
+    )
+    assert load(_write(tmp_path, HEAD + URL + AGENT + KEY + MINTING + more)).mint == Minting(
+        path="/keys",
+        headers={},
+        pointer="/key",
+        id_pointer="/id",
+        agent_headers={"T": "{env:T}"},
+        listing=Listing("/keys", "/data"),
+        revoke=Request("POST", "/{key_id}", {}),
+        expiring=Expiring({"ttl": 1}, 1.0),
+        store="{work}/db",
+    )
+
+
+def test_a_file_without_minting_has_none(tmp_path: Path) -> None:
+    assert load(_write(tmp_path, HEAD + URL + AGENT + KEY)).mint is None
+
+
+def test_the_rate_cap_of_a_key_is_read(tmp_path: Path) -> None:
+    target = load(_write(tmp_path, HEAD + URL + AGENT + KEY + "rate_cap = 2\n"))
+    assert target.facts.keys[0].rate_cap == 2
 
 
 def test_relative_paths_are_relative_to_the_files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

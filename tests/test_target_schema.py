@@ -49,6 +49,9 @@ def test_the_schema_is_valid_itself() -> None:
         ("`[ready]`", SCHEMA["$defs"]["ready"]["properties"]),
         ("`[[agents]]`", SCHEMA["$defs"]["agent"]["properties"]),
         ("`[[keys]]`", SCHEMA["$defs"]["key"]["properties"] | SCHEMA["$defs"]["mint"]["properties"]),
+        ("`[mint]`", SCHEMA["$defs"]["minting"]["properties"]),
+        ("`[mint.list]`", SCHEMA["$defs"]["listing"]["properties"]),
+        ("`[mint.expiring]`", SCHEMA["$defs"]["expiring"]["properties"]),
     ],
 )
 def test_the_documentation_has_exactly_the_keys_of_the_schema(heading: str, properties: dict[str, Any]) -> None:
@@ -57,7 +60,8 @@ def test_the_documentation_has_exactly_the_keys_of_the_schema(heading: str, prop
 
 def test_every_table_of_the_schema_is_compared_with_the_documentation() -> None:
     with_properties = {name for name, schema in SCHEMA["$defs"].items() if "properties" in schema}
-    assert with_properties == {"policies", "start", "ready", "agent", "key", "mint", "revoke", "facts"}
+    key_making = {"mint", "revoke", "minting", "listing", "expiring"}
+    assert with_properties == {"policies", "start", "ready", "agent", "key", "facts"} | key_making
 
 
 @pytest.mark.parametrize("value", sorted({v for s in _schemas(SCHEMA) for v in s.get("enum", ())}))

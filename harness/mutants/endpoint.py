@@ -14,7 +14,9 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.mutants.endpoint_faults import FAULTS
+from harness.mutants.endpoint_keys import KEYS
 from harness.mutants.endpoint_replies import REPLIES
+from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.endpoint_streams import STREAMS
 from harness.mutants.endpoint_turns import TURNS
 from harness.mutants.mutant import Mutant
@@ -179,6 +181,8 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *FAULTS,
     *STREAMS,
     *TURNS,
+    *KEYS,
+    *REQUESTS,
 )
 
 

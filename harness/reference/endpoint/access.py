@@ -50,6 +50,11 @@ def in_scope(key: Key, agents: Agents, agent: str) -> bool:
     return agent in key.agent_ids and agent in agents
 
 
+def list_agents(key: Key, agents: Agents) -> list[str]:
+    """The agents that a key's list of models holds."""
+    return [agent for agent in key.agent_ids if in_scope(key, agents, agent)]
+
+
 def no_such_model(agent: str) -> Refusal:
     """The same for agents that do not exist and for those that the key may not use."""
     message = f"The model {agent!r} does not exist or you do not have access to it."

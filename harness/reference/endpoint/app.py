@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.reference.endpoint.access import no_such_model
-from harness.reference.endpoint.chat_request import ChatRequest, parse
+from harness.reference.endpoint.chat_request import ChatRequest
 from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.driver import Driver, Say
 from harness.reference.endpoint.envelope import Refusal, error_response
@@ -26,7 +26,6 @@ from harness.reference.endpoint.key_routes import KeyRoutes
 from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.opencode import Opencode
 from harness.reference.endpoint.parts import Parts
-from harness.reference.endpoint.rate_cap import RateMeter
 from harness.reference.endpoint.rendering import json_response
 from harness.reference.endpoint.turn import Outcome
 from harness.reference.endpoint.turn_response import TurnResponse
@@ -61,7 +60,7 @@ class Endpoint:
     def __init__(self, config: Config, opencode: Opencode, driver: Driver, parts: Parts) -> None:
         self._config, self._opencode, self._driver, self._parts = config, opencode, driver, parts
         self._agents = config.agents
-        self._meter = RateMeter()
+        self._meter = parts.meter()
         self.routes = [
             Route("/v1/models", self.models, methods=["GET"]),
             Route("/v1/models/{id:path}", self.model, methods=["GET"]),
@@ -71,7 +70,7 @@ class Endpoint:
     async def models(self, request: Request) -> Response:
         """The key's agents."""
         key: Key = request.scope["key"]
-        ids = [agent for agent in key.agent_ids if self._parts.in_scope(key, self._agents, agent)]
+        ids = self._parts.list_agents(key, self._agents)
         return json_response({"object": "list", "data": [_describe(agent) for agent in ids]})
 
     async def model(self, request: Request) -> Response:
@@ -85,7 +84,7 @@ class Endpoint:
         """An agent's answer to a conversation."""
         key: Key = request.scope["key"]
         self._meter.count(key, time.monotonic())
-        chat = parse(await _body(request), self._parts)
+        chat = self._parts.parse(await _body(request), self._parts)
         chat = replace(chat, stream=self._parts.streams(chat.stream, request.headers))
         drive = partial(self._drive, chat)
         if not self._parts.in_scope(key, self._agents, chat.model):
@@ -103,7 +102,7 @@ class Endpoint:
 def create_app(config: Config, parts: Parts | None = None) -> Starlette:
     """The endpoint; `parts` exchanges some of its small decisions."""
     parts = parts or Parts()
-    store, opencode = KeyStore(config.database), parts.make_opencode(config, parts.read_events)
+    store, opencode = KeyStore(config.database, parts.digest), parts.make_opencode(config, parts.read_events)
     driver = Driver(parts, config.budget, config.abort_grace)
 
     @asynccontextmanager
@@ -114,7 +113,7 @@ def create_app(config: Config, parts: Parts | None = None) -> Starlette:
         store.close()
 
     app = Starlette(
-        routes=[*Endpoint(config, opencode, driver, parts).routes, *KeyRoutes(config, store).routes],
+        routes=[*Endpoint(config, opencode, driver, parts).routes, *KeyRoutes(config, store, parts).routes],
         middleware=[Middleware(KeyGuard, store, parts)],
         exception_handlers={Refusal: _on_refusal, HTTPException: _on_http, Exception: _on_crash},
         lifespan=lifespan,

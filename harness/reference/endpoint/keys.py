@@ -7,7 +7,13 @@ import json
 import secrets
 import sqlite3
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+
+
+def digest(secret: str) -> str:
+    """What is kept of a secret: enough to know it again, and no more."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -23,9 +29,10 @@ class Key:
 
 
 class KeyStore:
-    """The keys in the SQLite file `path`."""
+    """The keys in the SQLite file `path`; `digest` is what it keeps of a secret."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, digest: Callable[[str], str] = digest) -> None:
+        self._digest = digest
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS keys (id TEXT PRIMARY KEY, digest TEXT UNIQUE NOT NULL,"
@@ -43,7 +50,7 @@ class KeyStore:
         now = time.time()
         expires_at = None if expires_in is None else now + expires_in
         key = Key("key_" + secrets.token_hex(8), agent_ids, now, expires_at, rate_cap, revoked=False)
-        row = (key.id, _digest(secret), json.dumps(agent_ids), key.created_at, key.expires_at, key.rate_cap)
+        row = (key.id, self._digest(secret), json.dumps(agent_ids), key.created_at, key.expires_at, key.rate_cap)
         self._database.execute(
             "INSERT INTO keys (id, digest, agent_ids, created_at, expires_at, rate_cap) VALUES (?, ?, ?, ?, ?, ?)", row
         )
@@ -51,7 +58,7 @@ class KeyStore:
 
     def find(self, secret: str) -> Key | None:
         """The key whose secret this is, expired and revoked ones too."""
-        return next(iter(self._select("WHERE digest = ?", _digest(secret))), None)
+        return next(iter(self._select("WHERE digest = ?", self._digest(secret))), None)
 
     def list(self) -> tuple[Key, ...]:
         """All keys, the oldest first."""
@@ -68,7 +75,3 @@ class KeyStore:
             Key(key_id, tuple(json.loads(agents)), created, expires, cap, bool(revoked))
             for key_id, agents, created, expires, cap, revoked in rows
         )
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

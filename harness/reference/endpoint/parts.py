@@ -12,9 +12,19 @@ from typing import Any
 
 from starlette.responses import Response
 
-from harness.reference.endpoint import access, agents, chat_request, completion, driver, envelope, stream
+from harness.reference.endpoint import (
+    access,
+    agents,
+    chat_request,
+    completion,
+    driver,
+    envelope,
+    key_policy,
+    keys,
+    stream,
+)
 from harness.reference.endpoint.agents import Agents, Model
-from harness.reference.endpoint.chat_request import Message
+from harness.reference.endpoint.chat_request import ChatRequest, Message
 from harness.reference.endpoint.completion import Frame
 from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.driver import Drive, Say, Why
@@ -22,6 +32,7 @@ from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode, ReadEvents, read_events
 from harness.reference.endpoint.prompt import Prompt, to_prompt
+from harness.reference.endpoint.rate_cap import RateMeter
 from harness.reference.endpoint.stream import ChunkStream
 from harness.reference.endpoint.turn import Failure, Outcome, Question, Turn
 
@@ -35,7 +46,15 @@ class Parts:
     refuse_key: Callable[[Key | None], Refusal] = access.refuse_key
     in_scope: Callable[[Key, Agents, str], bool] = access.in_scope
     refuse_agent: Callable[[str, Callable[[], Awaitable[object]]], Awaitable[Refusal]] = access.refuse_agent
+    list_agents: Callable[[Key, Agents], Sequence[str]] = access.list_agents
 
+    check_owner: Callable[[str | None, Config], None] = key_policy.check_owner
+    read_agent_ids: Callable[[object, Agents], tuple[str, ...]] = key_policy.read_agent_ids
+    describe_key: Callable[[Key, str | None], dict[str, Any]] = key_policy.describe_key
+    digest: Callable[[str], str] = keys.digest
+    meter: Callable[[], RateMeter] = RateMeter
+
+    parse: Callable[[bytes, Parts], ChatRequest] = chat_request.parse
     read_stream: Callable[[object], bool] = chat_request.read_stream
     streams: Callable[[bool, Mapping[str, str]], bool] = chat_request.as_asked
     wants_usage: Callable[[object], bool] = chat_request.wants_usage

@@ -1,0 +1,105 @@
+"""Endpoints that mint, show, keep or end keys wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from harness.mutants.mutant import Mutant
+from harness.reference.endpoint.access import accepts, bearer
+from harness.reference.endpoint.agents import Agents
+from harness.reference.endpoint.config import Config
+from harness.reference.endpoint.envelope import Refusal
+from harness.reference.endpoint.key_policy import check_owner, describe_key, read_agent_ids
+from harness.reference.endpoint.keys import Key
+from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.rate_cap import RateMeter
+
+
+def _anybody(_header: str | None, _config: Config) -> None:
+    return
+
+
+def _agent_too(header: str | None, config: Config) -> None:
+    if config.registry_token is None or bearer(header) != config.registry_token:
+        check_owner(header, config)
+
+
+def _model_key_too(header: str | None, config: Config) -> None:
+    if not bearer(header).startswith("sk-agent-"):
+        check_owner(header, config)
+
+
+class _Remembers:
+    """Lists every key with its secret."""
+
+    def __init__(self) -> None:
+        self._secrets: dict[str, str] = {}
+
+    def describe_key(self, key: Key, secret: str | None) -> dict[str, Any]:
+        if secret is not None:
+            self._secrets[key.id] = secret
+        return describe_key(key, self._secrets.get(key.id))
+
+
+def _as_it_is(secret: str) -> str:
+    return secret
+
+
+def _no_agent(value: object, agents: Agents) -> tuple[str, ...]:
+    return () if value == [] or value is None else read_agent_ids(value, agents)
+
+
+def _one_agent(value: object, agents: Agents) -> tuple[str, ...]:
+    return read_agent_ids([value] if isinstance(value, str) else value, agents)
+
+
+def _known_agents(value: object, agents: Agents) -> tuple[str, ...]:
+    if isinstance(value, list) and any(item in agents for item in value):
+        value = [item for item in value if item in agents]
+    return read_agent_ids(value, agents)
+
+
+class _Caches:
+    """Takes a key that was good once for good."""
+
+    def __init__(self) -> None:
+        self._good: set[str] = set()
+
+    def accepts(self, key: Key, now: float) -> bool:
+        if accepts(key, now):
+            self._good.add(key.id)
+        return key.id in self._good
+
+
+class _Unlimited(RateMeter):
+    def count(self, key: Key, now: float) -> None:
+        return
+
+
+class _SilentWhen(RateMeter):
+    def count(self, key: Key, now: float) -> None:
+        try:
+            super().count(key, now)
+        except Refusal as refusal:
+            refusal.headers.clear()
+            raise
+
+
+def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **changes))
+
+
+KEYS: tuple[Mutant[Parts], ...] = (
+    _mutant("anybody_mints", "mints keys for anybody", "AE-KEYS-1", check_owner=_anybody),
+    _mutant("agent_mints", "mints keys for an agent's registry token", "AE-KEYS-1", check_owner=_agent_too),
+    _mutant("model_key_mints", "mints keys for a model key", "AE-KEYS-1", check_owner=_model_key_too),
+    _mutant("secret_listed", "lists keys with their secrets", "AE-KEYS-2", describe_key=_Remembers().describe_key),
+    _mutant("secret_stored", "stores secrets in clear", "AE-KEYS-2", digest=_as_it_is),
+    _mutant("key_for_no_agent", "mints a key for no agent", "AE-KEYS-3", read_agent_ids=_no_agent),
+    _mutant("agent_as_text", "takes one id for a list of ids", "AE-KEYS-3", read_agent_ids=_one_agent),
+    _mutant("unknown_agents_skipped", "mints for the agents it knows", "AE-KEYS-3", read_agent_ids=_known_agents),
+    _mutant("good_key_cached", "takes a key that was good once for good", "AE-KEYS-4", accepts=_Caches().accepts),
+    _mutant("cap_ignored", "ignores the rate cap", "AE-KEYS-5", meter=_Unlimited),
+    _mutant("cap_without_wait", "answers 429 without Retry-After", "AE-KEYS-5", meter=_SilentWhen),
+)

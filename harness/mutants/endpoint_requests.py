@@ -1,0 +1,371 @@
+"""Endpoints that read requests wrongly: their keys, their scope, their bodies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any
+
+from harness.mutants.mutant import Mutant
+from harness.reference.endpoint.access import authenticate, list_agents, no_such_model, refuse_key
+from harness.reference.endpoint.agents import Agents
+from harness.reference.endpoint.chat_request import ChatRequest, parse, read_content
+from harness.reference.endpoint.driver import Why, abort_turn
+from harness.reference.endpoint.envelope import Refusal, turn_failed
+from harness.reference.endpoint.keys import Key, KeyStore
+from harness.reference.endpoint.opencode import Opencode
+from harness.reference.endpoint.parts import Parts
+from harness.reference.endpoint.turn import Failure, Reply, Step, Turn
+
+Fields = dict[str, Any]
+
+_NOBODY = Key("", ("?",), 0.0, None, None, revoked=False)
+_ONE_MIB = 2**20
+
+
+def _key_later(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+    try:
+        return authenticate(header, store, now, parts)
+    except Refusal:
+        return _NOBODY
+
+
+def _scope_with_key(key: Key, agents: Agents, agent: str) -> bool:
+    if key is _NOBODY:
+        raise refuse_key(None)
+    return agent in key.agent_ids and agent in agents
+
+
+def _list_with_key(key: Key, agents: Agents) -> list[str]:
+    if key is _NOBODY:
+        raise refuse_key(None)
+    return list_agents(key, agents)
+
+
+def _no_challenge(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+    try:
+        return authenticate(header, store, now, parts)
+    except Refusal as refusal:
+        refusal.headers.clear()
+        raise
+
+
+def _list_all(_key: Key, agents: Agents) -> list[str]:
+    return list(agents)
+
+
+def _list_with_model(key: Key, agents: Agents) -> list[str]:
+    return [agent for agent in list_agents(key, agents) if agents[agent] is not None]
+
+
+def _tell_consent(key: Key, agents: Agents, agent: str) -> bool:
+    if agent in agents and agent not in key.agent_ids:
+        raise Refusal(404, f"You have not consented to {agent!r}.", code="model_not_found", param="model")
+    return agent in key.agent_ids and agent in agents
+
+
+_asking: ContextVar[Key] = ContextVar("asking")
+_pool: list[Key] = []
+
+
+def _note_key(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+    key = authenticate(header, store, now, parts)
+    _asking.set(key)
+    return key
+
+
+class _PoolsKeys(Turn):
+    def __init__(self, session: str) -> None:
+        super().__init__(session)
+        self.key = _asking.get()
+        _pool.append(self.key)
+
+    def feed(self, event: dict[str, Any]) -> list[Step]:
+        steps = super().feed(event)
+        if any(isinstance(step, Reply | Failure) for step in steps):
+            self.leave()
+        return steps
+
+    def leave(self) -> None:
+        with suppress(ValueError):
+            _pool.remove(self.key)
+
+
+async def _leave_pool(opencode: Opencode, turn: Turn, why: Why) -> None:
+    assert isinstance(turn, _PoolsKeys)
+    turn.leave()
+    await abort_turn(opencode, turn, why)
+
+
+def _scope_of_pool(key: Key, agents: Agents, agent: str) -> bool:
+    return agent in agents and any(agent in each.agent_ids for each in (key, *_pool))
+
+
+def _with_model(change: Callable[[str], str]) -> Callable[[bytes, Parts], ChatRequest]:
+    def read(body: bytes, parts: Parts) -> ChatRequest:
+        chat = parse(body, parts)
+        return replace(chat, model=change(chat.model))
+
+    return read
+
+
+def _refusing(wrong: Callable[[Fields], bool], param: str) -> Callable[[bytes, Parts], ChatRequest]:
+    """Reads requests, but refuses those with something `wrong` about their fields."""
+
+    def read(body: bytes, parts: Parts) -> ChatRequest:
+        chat = parse(body, parts)
+        if wrong(json.loads(body)):
+            raise Refusal(400, f"`{param}` is not supported.", param=param)
+        return chat
+
+    return read
+
+
+def _changing(change: Callable[[Fields], Fields]) -> Callable[[bytes, Parts], ChatRequest]:
+    """Reads requests as if their fields were others."""
+
+    def read(body: bytes, parts: Parts) -> ChatRequest:
+        with suppress(ValueError, RecursionError):
+            fields = json.loads(body)
+            if isinstance(fields, dict):
+                body = json.dumps(change(fields)).encode()
+        return parse(body, parts)
+
+    return read
+
+
+def _messages(fields: Fields) -> list[Any]:
+    messages = fields.get("messages")
+    return messages if isinstance(messages, list) else []
+
+
+def _without_role(role: str) -> Callable[[bytes, Parts], ChatRequest]:
+    def has_role(message: Any) -> bool:
+        return isinstance(message, dict) and message.get("role") == role
+
+    def without(fields: Fields) -> Fields:
+        if not any(map(has_role, _messages(fields))):
+            return fields
+        return {**fields, "messages": [message for message in _messages(fields) if not has_role(message)]}
+
+    return _changing(without)
+
+
+def _without_non_objects(fields: Fields) -> Fields:
+    return {**fields, "messages": [message for message in _messages(fields) if isinstance(message, dict)] or None}
+
+
+def _validation_error(body: bytes, parts: Parts) -> ChatRequest:
+    with suppress(RecursionError):
+        try:
+            json.loads(body)
+        except ValueError:
+            raise Refusal(422, "The body is not JSON.") from None
+    return parse(body, parts)
+
+
+def _takes_an_object(body: bytes, parts: Parts) -> ChatRequest:
+    with suppress(ValueError, RecursionError):
+        json.loads(body).get("model")
+    return parse(body, parts)
+
+
+def _down_to_the_bottom(body: bytes, parts: Parts) -> ChatRequest:
+    with suppress(ValueError):
+        json.loads(body)
+    return parse(body, parts)
+
+
+def _short_bodies_only(body: bytes, parts: Parts) -> ChatRequest:
+    if len(body) > _ONE_MIB:
+        raise MemoryError
+    return parse(body, parts)
+
+
+def _numeric_code(body: bytes, parts: Parts) -> ChatRequest:
+    try:
+        return parse(body, parts)
+    except Refusal as refusal:
+        if refusal.param == "model" and json.loads(body).get("stream") is True:
+            code: Any = refusal.status
+            refusal.code = code
+        raise
+
+
+def _null_is_empty(content: object, where: str) -> str:
+    return "" if content is None else read_content(content, where)
+
+
+def _object_is_text(content: object, where: str) -> str:
+    return json.dumps(content) if isinstance(content, dict) else read_content(content, where)
+
+
+def _encodable(content: object, where: str) -> str:
+    text = read_content(content, where)
+    return text.encode().decode()
+
+
+def _text_parts_only(content: object, where: str) -> str:
+    if isinstance(content, list):
+        content = [part for part in content if not isinstance(part, dict) or part.get("type") != "image_url"]
+    return read_content(content, where)
+
+
+async def _server_error(agent: str, _drive: Callable[..., Any]) -> Refusal:
+    refusal = no_such_model(agent)
+    refusal.type = "server_error"
+    return refusal
+
+
+def _try_again(failure: Failure) -> Refusal:
+    refusal = turn_failed(failure)
+    refusal.headers.clear()
+    return refusal
+
+
+class _Breaker:
+    """Opens when opencode was down twice in a row, and then refuses before it looks at what is asked."""
+
+    def __init__(self) -> None:
+        self._down = 0
+
+    def turn_failed(self, failure: Failure) -> Refusal:
+        self._down += "503" in failure.reason
+        return turn_failed(failure)
+
+    def make_turn(self, session: str) -> Turn:
+        self._down = 0
+        return Turn(session)
+
+    def parse(self, body: bytes, parts: Parts) -> ChatRequest:
+        try:
+            return parse(body, parts)
+        except Refusal:
+            if self._down < 2:
+                raise
+            raise turn_failed(Failure("opencode is down")) from None
+
+
+def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset(caught_by.split()), lambda parts: replace(parts, **changes))
+
+
+def _has_system_parts(fields: Fields) -> bool:
+    return any(m.get("role") == "system" and isinstance(m.get("content"), list) for m in _messages(fields))
+
+
+def _has_null_answer(fields: Fields) -> bool:
+    return any(m.get("role") == "assistant" and m.get("content") is None for m in _messages(fields))
+
+
+def _has_null_refusal(fields: Fields) -> bool:
+    return any("refusal" in m and m["refusal"] is None for m in _messages(fields))
+
+
+def _has_temperature(fields: Fields) -> bool:
+    return fields.get("temperature") is not None
+
+
+def _has_null(fields: Fields) -> bool:
+    return any(value is None for name, value in fields.items() if name != "stream")
+
+
+def _default_model(fields: Fields) -> Fields:
+    return {"model": "writer", **fields}
+
+
+def _model_as_text(fields: Fields) -> Fields:
+    return {**fields, "model": str(fields["model"])} if isinstance(fields.get("model"), int) else fields
+
+
+def _one_choice(fields: Fields) -> Fields:
+    return {**fields, "n": 1} if fields.get("n") == 2 else fields
+
+
+_breaker = _Breaker()
+
+REQUESTS: tuple[Mutant[Parts], ...] = (
+    _mutant(
+        "key_after_body",
+        "reads the body before it checks the key",
+        "AE-AUTH-2 AE-REQ-8",
+        authenticate=_key_later,
+        in_scope=_scope_with_key,
+        list_agents=_list_with_key,
+    ),
+    _mutant("no_challenge", "answers 401 without WWW-Authenticate", "AE-AUTH-3", authenticate=_no_challenge),
+    _mutant("every_agent_listed", "lists every agent that exists", "AE-MODELS-1", list_agents=_list_all),
+    _mutant("modelless_hidden", "lists agents with a model only", "AE-MODELS-1", list_agents=_list_with_model),
+    _mutant("consent_told", "tells agents without consent from unknown ones", "AE-SCOPE-2", in_scope=_tell_consent),
+    _mutant("case_ignored", "ignores the case of model ids", "AE-SCOPE-3", parse=_with_model(str.lower)),
+    _mutant("model_trimmed", "trims space off model ids", "AE-SCOPE-3", parse=_with_model(str.strip)),
+    _mutant(
+        "slashed_agent_cut",
+        "takes what follows the last slash for the agent",
+        "AE-SCOPE-4",
+        parse=_with_model(lambda model: model.rpartition("/")[2]),
+    ),
+    _mutant(
+        "keys_pooled",
+        "lends the agents of every key with a turn under way",
+        "AE-SCOPE-5",
+        authenticate=_note_key,
+        make_turn=_PoolsKeys,
+        give_up=_leave_pool,
+        in_scope=_scope_of_pool,
+    ),
+    _mutant("no_json_is_422", "answers a body that is no JSON with 422", "AE-REQ-1", parse=_validation_error),
+    _mutant("no_object_crashes", "crashes on JSON that is no object", "AE-REQ-1", parse=_takes_an_object),
+    _mutant("model_by_default", "takes an agent where none is named", "AE-REQ-2", parse=_changing(_default_model)),
+    _mutant("model_as_text", "takes a number for a model's name", "AE-REQ-2", parse=_changing(_model_as_text)),
+    _mutant("no_object_skipped", "skips messages that are none", "AE-REQ-2", parse=_changing(_without_non_objects)),
+    _mutant("null_is_empty", "takes content null for empty", "AE-REQ-3", read_content=_null_is_empty),
+    _mutant("object_is_text", "takes an object for text", "AE-REQ-3", read_content=_object_is_text),
+    _mutant(
+        "system_parts_refused",
+        "refuses text parts in system messages",
+        "AE-REQ-4",
+        parse=_refusing(_has_system_parts, "messages"),
+    ),
+    _mutant(
+        "null_answer_refused",
+        "refuses content null beside tool_calls",
+        "AE-REQ-4",
+        parse=_refusing(_has_null_answer, "messages"),
+    ),
+    _mutant("knob_refused", "refuses temperature", "AE-REQ-5", parse=_refusing(_has_temperature, "temperature")),
+    _mutant("n_ignored", "gives one choice where two were asked for", "AE-REQ-6", parse=_changing(_one_choice)),
+    _mutant("depth_crashes", "crashes on a deeply nested body", "AE-REQ-7", parse=_down_to_the_bottom),
+    _mutant("length_crashes", "crashes on a body of a megabyte", "AE-REQ-7", parse=_short_bodies_only),
+    _mutant("surrogate_crashes", "crashes on half a character", "AE-REQ-7", read_content=_encodable),
+    _mutant(
+        "breaker_before_body",
+        "blames the upstream for a mistake of the client",
+        "AE-REQ-8",
+        parse=_breaker.parse,
+        turn_failed=_breaker.turn_failed,
+        make_turn=_breaker.make_turn,
+    ),
+    _mutant("image_dropped", "drops image parts in silence", "AE-REQ-9", read_content=_text_parts_only),
+    _mutant("tool_dropped", "drops messages of role tool in silence", "AE-REQ-9", parse=_without_role("tool")),
+    _mutant("developer_dropped", "drops developer messages in silence", "AE-REQ-9", parse=_without_role("developer")),
+    _mutant(
+        "tool_choice_auto_refused",
+        "refuses tool_choice auto",
+        "AE-REQ-11",
+        parse=_refusing(lambda fields: fields.get("tool_choice") == "auto", "tool_choice"),
+    ),
+    _mutant("null_refused", "refuses optional fields that are null", "AE-REQ-11", parse=_refusing(_has_null, "body")),
+    _mutant(
+        "own_answer_refused",
+        "refuses its own answer as history",
+        "AE-REQ-12",
+        parse=_refusing(_has_null_refusal, "messages"),
+    ),
+    _mutant("numeric_code", "gives a number as the error's code", "AE-ENV-1", parse=_numeric_code),
+    _mutant("mistake_is_server_error", "calls an unknown model its own error", "AE-ENV-2", refuse_agent=_server_error),
+    _mutant("retry_invited", "leaves x-should-retry out of a 502", "AE-ENV-3", turn_failed=_try_again),
+)
