@@ -109,7 +109,7 @@ def run(
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(find_target(target), suite, expression, strict, require_all, out, workers)
-    with Progress(_ERR) as progress:
+    with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
     summary = summarise(results)
     with Held():
