@@ -68,14 +68,14 @@ def _error(message: str, code: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "code": code, "param": None}}
 
 
-def target_at(url: str, **changes: Any) -> Target:
+def target_at(address: str, **changes: Any) -> Target:
     """A target given by URL, with one agent and one key from the environment."""
     fields: dict[str, Any] = {
         "kind": "agent-endpoint",
         "name": "canned",
-        "source": url,
+        "source": address,
         "folder": Path.cwd(),
-        "url": url,
+        "url": address,
         "start": None,
         "ready": Ready(),
         "agents": (Agent("solver"),),

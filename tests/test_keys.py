@@ -77,7 +77,7 @@ def test_former_key_without_its_variable_is_left_out(monkeypatch: pytest.MonkeyP
     assert have(FromEnvironment(VARIABLE), state=state) == {}
 
 
-def test_key_is_what_a_command_prints(tmp_path: Path) -> None:
+def test_key_is_what_a_command_prints() -> None:
     assert have(printing("import sys; print(' secret '); sys.stderr.write('noise')")) == {"main": "secret"}
 
 
@@ -156,7 +156,7 @@ def test_minting_that_fails_is_told(have_from: HaveFrom, status: int, body: Any,
 
 
 def test_minting_at_a_closed_port_is_told() -> None:
-    with pytest.raises(TargetNotReady, match="key main: mint: .*refused"):
+    with pytest.raises(TargetNotReady, match=r"key main: mint: .*refused"):
         have(FromRequest(MINT, "/key"), f"http://127.0.0.1:{free_port()}")
 
 

@@ -62,7 +62,7 @@ def test_answer_of_the_started_process_is_readiness(start: Start, port: int, url
 def test_only_the_named_status_counts_when_one_is_named(start: Start, port: int, url: str) -> None:
     process = start(SERVER, str(port))
     await_ready(Ready("/401", status=401, within=30), url, process)
-    with pytest.raises(TargetNotReady, match="/200: 200 within 0.2 s"):
+    with pytest.raises(TargetNotReady, match=r"/200: 200 within 0\.2 s"):
         await_ready(Ready("/200", status=401, within=0.2), url, process)
 
 
@@ -80,7 +80,7 @@ def test_log_line_is_readiness_without_a_path(start: Start, url: str) -> None:
 
 def test_log_line_that_does_not_come_is_named(start: Start, url: str) -> None:
     ready = Ready(path=None, log="never", within=0.1)
-    with pytest.raises(TargetNotReady, match="no line of its output matched 'never' within 0.1 s") as caught:
+    with pytest.raises(TargetNotReady, match=r"no line of its output matched 'never' within 0\.1 s") as caught:
         await_ready(ready, url, start(ASLEEP, ready=ready))
     assert caught.value.step == "it is ready"
 
@@ -139,5 +139,5 @@ def test_target_given_by_url_is_ready_when_it_answers(engine: Engine) -> None:
 
 
 def test_target_given_by_url_that_does_not_answer_is_not_ready(url: str) -> None:
-    with pytest.raises(TargetNotReady, match="within 0.1 s"):
+    with pytest.raises(TargetNotReady, match=r"within 0\.1 s"):
         await_ready(Ready(within=0.1), url, None)
