@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from harness.builtin import REFERENCE, find_target
 from harness.errors import TargetNotReady, TurnproofError
+from harness.interrupts import Held, terminable
 from harness.progress import Progress
 from harness.requirements import suites
 
@@ -28,7 +29,8 @@ def reporting_errors(command: Callable[..., int]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
-            sys.exit(command(*args, **kwargs))
+            with terminable():
+                sys.exit(command(*args, **kwargs))
         except TurnproofError as error:
             show_error(error)
             sys.exit(error.exit_code)
@@ -107,10 +109,11 @@ def run(
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(find_target(target), suite, expression, strict, require_all, out, workers)
-    with Progress(_ERR) as progress:
+    with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
     summary = summarise(results)
-    write_reports(summary, out)
+    with Held():
+        write_reports(summary, out)
     if as_json:
         click.echo(json.dumps(json_summary(summary), ensure_ascii=False, indent=2))
     else:

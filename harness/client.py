@@ -18,9 +18,18 @@ class Client:
         self._http: httpx.AsyncClient | None = None
 
     async def start(self) -> None:
-        """Make ready to send. Connections are not reused, so that no answer depends on an earlier one."""
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._http = httpx.AsyncClient(limits=limits, timeout=None, trust_env=False, follow_redirects=False)
+        """Make ready to send.
+
+        Connections are not reused, so that no answer depends on an earlier one; no encoding is accepted, so that
+        bodies are recorded as they read.
+        """
+        self._http = httpx.AsyncClient(
+            headers={"accept-encoding": "identity"},
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+            timeout=None,
+            trust_env=False,
+            follow_redirects=False,
+        )
 
     async def stop(self) -> None:
         """Close what is open."""
@@ -40,10 +49,9 @@ class Client:
         except asyncio.CancelledError:
             recording.close("gone", "left on purpose")
             raise
-        except httpx.ConnectError as error:
-            recording.close("failed", str(error) or type(error).__name__)
         except httpx.HTTPError as error:
-            recording.close("cut", f"{type(error).__name__}: {error}")
+            begun = recording.snapshot().status is not None
+            recording.close("cut" if begun else "failed", f"{type(error).__name__}: {error}")
 
     async def _exchange(self, request: Request, recording: Recording) -> None:
         assert self._http is not None, "the client has not been started"

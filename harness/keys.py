@@ -16,7 +16,7 @@ from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Reque
 from harness.template import expand, expand_json
 
 _SECONDS = 30.0
-_STEP = "the keys are had"
+_STEP = "its keys are had"
 
 
 def obtain(target: Target, values: Mapping[str, str]) -> dict[str, str]:
@@ -70,11 +70,11 @@ def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: 
 def _mint(key: Key, source: FromRequest, values: Mapping[str, str], where: str) -> str:
     with httpx.Client(trust_env=False, timeout=_SECONDS) as http:
         answer = _send(http, source.request, values, f"{where}: mint")
-        secret = str(_point(answer, source.pointer, f"{where}: pointer"))
+        secret = _point(answer, source.pointer, f"{where}: pointer")
         if key.revoke is not None:
             known = {**values, "key": secret}
             if source.id_pointer is not None:
-                known["key_id"] = str(_point(answer, source.id_pointer, f"{where}: id_pointer"))
+                known["key_id"] = _point(answer, source.id_pointer, f"{where}: id_pointer")
             _send(http, key.revoke, known, f"{where}: revoke")
     return secret
 
@@ -93,12 +93,14 @@ def _send(http: httpx.Client, request: Request, values: Mapping[str, str], where
         raise TargetNotReady(_STEP, f"{where}: {error}") from error
 
 
-def _point(value: Any, pointer: str, where: str) -> Any:
-    """The part of `value` at a JSON pointer (RFC 6901)."""
+def _point(value: Any, pointer: str, where: str) -> str:
+    """The string, or number as one, at a JSON pointer (RFC 6901) into `value`."""
     try:
         for token in pointer.split("/")[1:]:
             name = token.replace("~1", "/").replace("~0", "~")
             value = value[int(name)] if isinstance(value, list) else value[name]
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise TargetNotReady(_STEP, f"{where}: the answer has nothing at {pointer}") from error
-    return value
+    if not isinstance(value, (str, int)) or isinstance(value, bool) or value == "":
+        raise TargetNotReady(_STEP, f"{where}: what the answer has at {pointer} is no text")
+    return str(value)

@@ -37,8 +37,9 @@ class PendingRequest:
         return self._recording.snapshot().number
 
     def leave(self) -> None:
-        """Close the connection now."""
-        self._future.cancel()
+        """Close the connection now; a request that was not even sent yet is left too."""
+        if self._future.cancel():
+            self._recording.close("gone", "left on purpose")
 
 
 class LiveTarget:

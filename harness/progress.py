@@ -16,7 +16,10 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "red", "error": "red
 
 
 class Progress:
-    """Shows a run's steps and results on `console`; entered before the run, left after it."""
+    """Shows a run's steps and results on `console`; entered before the run, left after it.
+
+    `console` holds on to its file: what looks for `sys.stderr` at each line finds pytest's while checks are made.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console

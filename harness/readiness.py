@@ -33,7 +33,7 @@ def await_ready(ready: Ready, url: str, process: Supervised | None) -> None:
         came = _probe(url + ready.path, deadline)
         if isinstance(came, int) and (came == ready.status if ready.status else came < 500):
             break
-        if time.monotonic() > deadline or (process is not None and process.poll() is not None):
+        if time.monotonic() > deadline or (process is not None and _is_over(process)):
             raise _not_ready(process, f"{url}{ready.path}: {came} within {ready.within:g} s")
         time.sleep(_POLL_SECONDS)
     if process is not None and listens(process.descendants(), urlsplit(url).port or 0) is False:
@@ -50,7 +50,12 @@ def _probe(url: str, deadline: float) -> int | str:
         return str(error) or type(error).__name__
 
 
+def _is_over(process: Supervised) -> bool:
+    """Whether nothing of it can still come up: a launcher may end well and leave a server behind."""
+    return process.poll() is not None and (process.poll() != 0 or not process.descendants())
+
+
 def _not_ready(process: Supervised | None, message: str) -> TargetNotReady:
-    if process is not None and (status := process.poll()) is not None:
+    if process is not None and (status := process.poll()) is not None and _is_over(process):
         return TargetNotReady(_STEP, f"it ended with status {status} before it was ready", "see its output")
     return TargetNotReady(_STEP, message, "check url, [ready] and the target's output")

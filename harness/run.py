@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import io
 import secrets
-import signal
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 import pytest
@@ -21,6 +19,7 @@ import pytest
 from harness import doctor, opencode
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
+from harness.interrupts import Held
 from harness.launch import Say, launched, opencode_binary
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
@@ -67,19 +66,22 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     binary = opencode_binary(order.target, observer.step)
     observer.planned(len(planned))
     header = _header(order, planned, binary)
-    with _results_file(order.out) as stream:
+    with Held() as held, _results_file(order.out) as stream:
         writer = Writer(stream, Redactor())
         writer.write(header.to_json())
         recorder = Recorder(writer, observer.done)
-        outcome, error = _outcome(lambda: _measure(order, header, binary, recorder, observer), recorder, len(planned))
+        measure = functools.partial(_measure, order, header, binary, recorder, observer)
+        outcome, error = _outcome(measure, recorder, len(planned), held)
         footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
         writer.write(footer.to_json())
     return read(order.out / RESULTS), error
 
 
-def _outcome(measure: Callable[[], None], recorder: Recorder, planned: int) -> tuple[Outcome, TurnproofError | None]:
+def _outcome(
+    measure: Callable[[], None], recorder: Recorder, planned: int, held: Held
+) -> tuple[Outcome, TurnproofError | None]:
     try:
-        with _terminable():
+        with held.raising():
             measure()
     except KeyboardInterrupt:
         return "interrupted", None
@@ -147,23 +149,6 @@ def _results_file(out: Path) -> Iterator[IO[str]]:
         raise UsageError(f"{out}: cannot be written: {error.strerror}", "choose another folder with --out") from error
     with stream:
         yield stream
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Make SIGTERM end the run as Ctrl-C does, so that a footer is written and nothing is left running."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _now() -> str:

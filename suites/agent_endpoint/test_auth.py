@@ -70,7 +70,7 @@ def test_a_key_that_is_no_longer_good_is_refused(
 @pytest.mark.requirement("AE-AUTH-1")
 @pytest.mark.parametrize("state", ["expired", "revoked"])
 def test_a_key_that_is_no_longer_good_looks_like_an_unknown_one(
-    client: Client, nonce: Callable[[str], str], target: Facts, state: str
+    client: Client, nonce: Callable[[str], str], target: Facts, key: KeyFacts, state: str
 ) -> None:
     """Status and body are the same to the letter, so that nobody learns which keys existed."""
     unknown = client.send("unknown", with_header(MODELS, f"Bearer sk-{nonce('unknown')}"))
@@ -84,6 +84,7 @@ def test_a_key_that_is_no_longer_good_looks_like_an_unknown_one(
         former,
     )
     expect(error_of(former).get("code") == "invalid_api_key", "code invalid_api_key", shown(former), MEND, former)
+    expect_key_works(client, key)
 
 
 def key_in_state(client: Client, target: Facts, state: str) -> str:

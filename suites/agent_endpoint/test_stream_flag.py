@@ -58,3 +58,5 @@ def test_a_refused_flag_drives_no_turn(
         expect_refused_flag(answer, f"stream: {json.dumps(flag)}")
     expect_no_calls(journal.read("opencode", "opencode"), "opencode", "a refused stream flag")
     expect_no_calls(journal.read("model", "model"), "the model server", "a refused stream flag")
+    plain = client.send("right flag", ask(agent.id, nonce("right flag"), stream=False), key=key.name)
+    expect_completion(plain, "stream: false")

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from harness.builtin import find_target
+from harness.errors import UsageError
+from harness.mutants.endpoint import MUTANTS
+
+
+def test_reference_is_a_target_with_a_key_in_every_state() -> None:
+    assert {key.state for key in find_target("reference").keys} == {"valid", "expired", "revoked"}
+
+
+@pytest.mark.parametrize("name", [mutant.name for mutant in MUTANTS])
+def test_mutant_is_the_reference_started_with_another_module(name: str) -> None:
+    reference, mutant = find_target("reference"), find_target(f"mutant:{name}")
+    assert mutant.start is not None
+    assert reference.start is not None
+    at = mutant.start.command.index("harness.mutants.endpoint")
+    assert mutant.start.command[at + 1] == name
+    assert (mutant.start.command[:at], mutant.start.command[at + 2 :]) == (
+        reference.start.command[:at],
+        reference.start.command[at + 1 :],
+    )
+    assert (mutant.keys, mutant.agents, mutant.name) == (reference.keys, reference.agents, f"mutant {name}")
+
+
+def test_unknown_mutant_is_a_usage_error_that_lists_them() -> None:
+    with pytest.raises(UsageError, match="no mutant is called 'none'") as caught:
+        find_target("mutant:none")
+    assert all(mutant.name in caught.value.hint for mutant in MUTANTS)
+
+
+def test_anything_else_is_a_file_or_a_url() -> None:
+    assert find_target("http://127.0.0.1:9/v1").url == "http://127.0.0.1:9"
+    with pytest.raises(UsageError, match="no such file"):
+        find_target("nothing.toml")

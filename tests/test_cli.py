@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import main
+from harness.listener import free_port
+from tests import running
+from tests.sample_results import result, results, write
+
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture
+def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Call the command line in a folder of its own, in which some bad files are; `CLOSED` is a closed port."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TURNPROOF_API_KEY", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("folder").mkdir()
+    Path("empty.toml").touch()
+    Path("broken.toml").write_text("kind = ")
+    Path("binary.toml").write_bytes(b"\xff\xfe")
+    Path("wrong.toml").write_text('kind = "agent-endpoint"\nname = "x"\nurl = "http://h"\ntypo = 1\n')
+    Path("deaf.toml").write_text(DEAF)
+    Path("dying.toml").write_text(DYING)
+    Path("file").touch()
+    Path("noise.jsonl").write_text("not json\n")
+    write(results([result("c", ("AE-AUTH-1",), "pass")], outcome=None), Path("torn.jsonl"))
+    write(results([result("c", ("AE-AUTH-1",), "pass")], outcome="interrupted"), Path("interrupted.jsonl"))
+    closed = f"http://127.0.0.1:{free_port()}"
+
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(main, [argument.replace("CLOSED", closed) for argument in arguments])
+
+    return invoke
+
+
+DEAF = """
+kind = "agent-endpoint"
+name = "deaf"
+url = "http://127.0.0.1:1"
+ready = { within = 0.1 }
+agents = [{ id = "a" }]
+[[keys]]
+name = "main"
+state = "valid"
+agents = ["a"]
+command = ["echo", "key"]
+"""
+DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "-c", "echo no database; exit 3"] }')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ([], 2, "Usage:"),
+        (["nonsense"], 2, "No such command 'nonsense'"),
+        (["run", "surplus"], 2, "unexpected extra argument"),
+        (["run", "--nonsense"], 2, "No such option"),
+        (["run", "-k"], 2, "requires an argument"),
+        (["run", "-n", "x"], 2, "not a valid integer"),
+        (["run", "-n", "-1"], 2, "not in the range"),
+        (["run", "-n", "65"], 2, "not in the range"),
+        (["run", "--suite", "nothing"], 2, "no suite is called 'nothing'"),
+        (["run", "--suite", "../suites"], 2, "no suite is called '../suites'"),
+        (["run", "--list", "--suite", "nothing"], 2, "no suite is called 'nothing'"),
+        (["run", "--list", "-k", "zebra"], 2, "no check of agent_endpoint matches -k 'zebra'"),
+        (["run", "-k", "("], 2, "-k '(' is not an expression"),
+        (["run", "-k", "zebra"], 2, "no check of agent_endpoint matches -k 'zebra'"),
+        (["run", "--target", ""], 2, "is a folder"),
+        (["run", "--target", "nothing.toml"], 2, "nothing.toml: no such file"),
+        (["run", "--target", "folder"], 2, "folder: is a folder"),
+        (["run", "--target", "empty.toml"], 2, "empty.toml:1:"),
+        (["run", "--target", "broken.toml"], 2, "broken.toml:1: not TOML"),
+        (["run", "--target", "binary.toml"], 2, "binary.toml:1: is not UTF-8"),
+        (["run", "--target", "wrong.toml"], 2, "wrong.toml:4: typo:"),
+        (["run", "--target", "mutant:nothing"], 2, "no mutant is called 'nothing'"),
+        (["run", "--target", "localhost:9000"], 2, "For a URL, write its scheme: http://localhost:9000"),
+        (["run", "--target", "http://"], 2, "no usable host"),
+        (["run", "--target", "ftp://host"], 2, "does not begin with http:// or https://"),
+        (["run", "--target", "http://user:word@host"], 2, "holds a user or password"),
+        (["run", "--target", "http://host:99999"], 2, "malformed"),
+        (["run", "--target", "CLOSED"], 2, "TURNPROOF_API_KEY"),
+        (["run", "--target", "deaf.toml", "--out", "file"], 2, "file: cannot be written"),
+        (["run", "--target", "deaf.toml", "--out", "file/below"], 2, "file/below: cannot be written"),
+        (["run", "--target", "deaf.toml"], 3, "target not ready (it is ready)"),
+        (["run", "--target", "dying.toml"], 3, "| no database"),
+        (["run", "--target", "dying.toml", "-n", "2"], 3, "it ended with status 3 before it was ready"),
+        (["doctor", "nothing.toml"], 2, "nothing.toml: no such file"),
+        (["doctor", "a", "b"], 2, "unexpected extra argument"),
+        (["doctor", "CLOSED"], 2, "TURNPROOF_API_KEY"),
+        (["doctor", "deaf.toml"], 3, "target not ready (it is ready)"),
+        (["doctor", "dying.toml"], 3, "| no database"),
+        (["fetch"], 2, "Missing argument"),
+        (["fetch", "opencode"], 2, "opencode"),
+        (["fetch", "opencode@"], 2, "opencode"),
+        (["fetch", "nothing@1.0.0"], 2, "nothing"),
+        (["fetch", "opencode@../../x"], 2, "opencode"),
+        (["verify"], 2, "Missing argument"),
+        (["verify", "nothing.jsonl"], 2, "nothing.jsonl: cannot be read"),
+        (["verify", "folder"], 2, "folder: cannot be read"),
+        (["verify", "file"], 2, "file: not a results file"),
+        (["verify", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
+        (["verify", "torn.jsonl"], 2, "the run did not finish"),
+        (["verify", "interrupted.jsonl"], 2, "the run did not finish"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_told_with_its_exit_code(invoke: Invoke, arguments: list[str], code: int, words: str) -> None:
+    told = invoke(*arguments)
+    assert words in told.stderr
+    assert (told.exit_code, told.stdout) == (code, told.stdout if code == 3 else "")
+
+
+@pytest.mark.parametrize("arguments", [["run", "--target", "nothing.toml"], ["verify", "torn.jsonl"], ["fetch", "x@1"]])
+def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) -> None:
+    first, second, *_ = invoke(*arguments).stderr.splitlines()
+    assert first.startswith("usage: ")
+    assert second.startswith("  ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["-h"], ["run", "-h"], ["doctor", "-h"], ["fetch", "-h"], ["verify", "-h"]]
+)
+def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:
+    told = invoke(*arguments)
+    assert (told.exit_code, told.stderr) == (0, "")
+    assert told.stdout.startswith("Usage: ")
+
+
+def test_version_is_told(invoke: Invoke) -> None:
+    assert invoke("--version").stdout == f"turnproof, version {version('turnproof')}\n"
+
+
+def test_checks_are_listed_with_their_requirements(invoke: Invoke) -> None:
+    told = invoke("run", "--list", "-k", "done")
+    assert (told.exit_code, told.stdout) == (0, "AE-STREAM-3    done is the last thing said\n")
+
+
+def test_usage_error_leaves_no_folder_behind(invoke: Invoke) -> None:
+    invoke("run", "-k", "zebra")
+    assert not Path("turnproof-report").exists()
+
+
+def test_target_that_is_not_ready_leaves_reports_that_say_so(invoke: Invoke) -> None:
+    told = invoke("run", "--target", "deaf.toml", "--json")
+    assert json.loads(told.stdout)["exit_code"] == 3
+    assert {path.name for path in Path("turnproof-report").iterdir()} == {"results.jsonl", "junit.xml", "summary.md"}
+
+
+def test_run_ends_with_the_verdict_and_says_where_it_is_written(invoke: Invoke, tmp_path: Path) -> None:
+    told = invoke("run", "--target", running.canned(tmp_path), "-k", "header", "--out", "here")
+    assert told.exit_code == 0
+    assert "conforms: the only MUST passes" in told.stdout
+    assert "written to here: results.jsonl, junit.xml, summary.md" in told.stderr
+    assert "2/2 pass" in told.stderr
+
+
+def test_json_is_all_that_is_printed(invoke: Invoke, tmp_path: Path) -> None:
+    told = invoke("run", "--target", running.canned(tmp_path), "-k", "header", "--json")
+    assert json.loads(told.stdout)["exit_code"] == told.exit_code == 0
+
+
+def test_finished_run_is_verified(invoke: Invoke, tmp_path: Path) -> None:
+    invoke("run", "--target", running.canned(tmp_path), "-k", "header")
+    told = invoke("verify", "turnproof-report/results.jsonl")
+    assert (told.exit_code, told.stdout) == (0, "2 of 2 verdicts were confirmed by replay\n")
+
+
+def test_forged_verdict_is_found(invoke: Invoke, tmp_path: Path) -> None:
+    invoke("run", "--target", running.canned(tmp_path), "-k", "header and models")
+    path = Path("turnproof-report/results.jsonl")
+    path.write_text(path.read_text().replace('"verdict":"pass"', '"verdict":"inconclusive"'))
+    told = invoke("verify", str(path))
+    assert told.exit_code == 1
+    assert "recorded inconclusive, replayed pass" in told.stdout
+    assert "0 of 1 verdicts were confirmed by replay" in told.stdout
+
+
+def test_doctor_tells_each_step(invoke: Invoke, tmp_path: Path) -> None:
+    told = invoke("doctor", running.canned(tmp_path))
+    steps = [line.partition(":")[0] for line in told.stdout.splitlines()]
+    wanted = ["it starts", "it is ready", "its keys are had", "a key works", "it stops"]
+    assert (told.exit_code, steps) == (0, [f"ok  {step}" for step in wanted])
+
+
+def test_folder_for_results_that_may_not_be_written_is_told(invoke: Invoke) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    Path("folder").chmod(0o500)
+    assert invoke("run", "--target", "deaf.toml", "--out", "folder/x").exit_code == 2

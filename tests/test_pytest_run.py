@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.pytest_run import collect, isolated
+from harness.requirements import catalogue
+
+SUITE = "agent_endpoint"
+
+
+def test_every_check_of_the_suite_is_planned_with_its_requirements() -> None:
+    planned = collect(SUITE)
+    known = {requirement.id for requirement in catalogue(SUITE)}
+    assert all(check.requirements and set(check.requirements) <= known for check in planned)
+    assert len({check.check for check in planned}) == len(planned)
+
+
+def test_every_requirement_has_a_check() -> None:
+    claimed = {id_ for check in collect(SUITE) for id_ in check.requirements}
+    assert claimed == {requirement.id for requirement in catalogue(SUITE)}
+
+
+def test_expression_selects_as_pytest_does() -> None:
+    names = [check.check for check in collect(SUITE, "scope and not exist")]
+    assert names
+    assert all("scope" in name and "exist" not in name for name in names)
+
+
+def test_ids_do_not_depend_on_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = collect(SUITE, "auth")
+    monkeypatch.chdir(tmp_path)
+    assert collect(SUITE, "auth") == before
+    assert all(check.check.startswith("agent_endpoint/") for check in before)
+
+
+def test_title_is_a_sentence() -> None:
+    titles = [check.title for check in collect(SUITE, "done or expired")]
+    assert "done is the last thing said" in titles
+    assert "a key that is no longer good looks like an unknown one (expired)" in titles
+
+
+def test_expression_that_matches_nothing_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="no check of agent_endpoint matches -k 'nothing_like_it'"):
+        collect(SUITE, "nothing_like_it")
+
+
+@pytest.mark.parametrize("expression", ["and", "a b", "(", "not"])
+def test_expression_that_is_none_is_a_usage_error(expression: str) -> None:
+    with pytest.raises(UsageError, match="is not an expression"):
+        collect(SUITE, expression)
+
+
+def test_unknown_suite_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="no suite is called 'nothing'"):
+        collect("nothing")
+
+
+def test_user_s_options_and_plugins_are_out_of_the_way_while_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    with isolated():
+        assert "PYTEST_ADDOPTS" not in os.environ
+        assert "PYTEST_PLUGINS" not in os.environ
+        assert collect(SUITE, "auth")
+    assert (os.environ["PYTEST_ADDOPTS"], os.environ["PYTEST_PLUGINS"]) == ("--no-such-option", "no_such_plugin")

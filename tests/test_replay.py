@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engine import Engine
+from harness.errors import UsageError
+from harness.exchange import Request
+from harness.replay import replay
+from harness.results import Act, CheckResult, Results
+from harness.run import Observer, Order, run
+from harness.verdict import summarise
+from tests.staging import KEY, answering, canned, serving, target_at
+
+Record = Callable[..., Results]
+
+
+@pytest.fixture
+def record(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
+    """Run checks against an endpoint; the record."""
+    monkeypatch.setenv("CANNED_KEY", KEY)
+
+    def record(expression: str, decide: Callable[[Request], tuple[int, Any]] = canned) -> Results:
+        with serving(engine, answering(decide)) as url:
+            return run(Order(target_at(url), expression=expression, out=tmp_path), Observer())[0]
+
+    return record
+
+
+def open_door(_request: Request) -> tuple[int, Any]:
+    return 200, {"object": "list", "data": []}
+
+
+def agreed(results: Results) -> list[bool]:
+    return [check.agrees for check in replay(results)]
+
+
+def test_passing_checks_are_confirmed_without_a_target(record: Record) -> None:
+    results = record("auth and models")
+    assert "pass" in {check.verdict for check in results.checks}
+    assert agreed(results) == [True] * len(results.checks)
+
+
+def test_failing_checks_are_confirmed_with_their_findings(record: Record) -> None:
+    results = record("header or scheme", open_door)
+    assert {check.verdict for check in results.checks} == {"fail"}
+    assert agreed(results) == [True] * len(results.checks)
+
+
+def test_verdict_that_was_forged_is_not_confirmed(record: Record) -> None:
+    results = record("header", open_door)
+    forged = tuple(replace(check, verdict="pass", finding=None) for check in results.checks)
+    assert summarise(replace(results, checks=forged)).exit_code == 0
+    assert agreed(replace(results, checks=forged)) == [False] * len(forged)
+
+
+def test_finding_that_was_changed_is_not_confirmed(record: Record) -> None:
+    results = record("header", open_door)
+
+    def milder(check: CheckResult) -> CheckResult:
+        assert check.finding is not None
+        return replace(check, finding=replace(check.finding, came="something harmless"))
+
+    assert agreed(replace(results, checks=tuple(map(milder, results.checks)))) == [False] * len(results.checks)
+
+
+def test_answer_that_was_changed_is_not_confirmed(record: Record) -> None:
+    results = record("header and models")
+    changed = {number: replace(exchange, status=200) for number, exchange in results.exchanges.items()}
+    assert agreed(replace(results, exchanges=changed)) == [False]
+
+
+def test_question_that_was_changed_is_not_confirmed(record: Record) -> None:
+    results = record("header and models")
+
+    def another(act: Act) -> Act:
+        return replace(act, asked={**act.asked, "target": "/elsewhere"}) if isinstance(act.asked, dict) else act
+
+    assert agreed(replace(results, acts=tuple(map(another, results.acts)))) == [False]
+
+
+def test_record_that_lacks_acts_and_exchanges_is_not_confirmed(record: Record) -> None:
+    results = record("header and models")
+    assert agreed(replace(results, acts=())) == [False]
+    assert agreed(replace(results, exchanges={})) == [False]
+
+
+@pytest.mark.parametrize("change", [{"footer": None}, {"outcome": "interrupted"}, {"run": 0}])
+def test_run_that_did_not_finish_cannot_be_replayed(record: Record, change: dict[str, Any]) -> None:
+    results = record("header and models")
+    assert results.footer is not None
+    footer = None if "footer" in change else replace(results.footer, **change)
+    with pytest.raises(UsageError, match="the run did not finish"):
+        replay(replace(results, footer=footer))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No replay depends on the folder it is made in."""
+    monkeypatch.chdir(tmp_path)
