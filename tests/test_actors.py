@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from harness.fakes.model.script import Answer, Rule
 from harness.journal import Journal
 from harness.results import CheckResult
 from harness.subject import Context, LiveSubject, RecordedSubject
-from harness.tap_script import Inject, Reply
+from harness.tap_script import Reply, TapRule
 from harness.world import LiveWorld, RecordedWorld, ReplayMismatch
 from tests.staging import answer, launch_at, recorded, serving
 
@@ -38,7 +38,7 @@ class Stage:
         self.journal = Journal()
         self.hops = hops
         self.model: tuple[Rule, ...] = ()
-        self.tap: tuple[Reply | Inject, ...] = ()
+        self.tap: tuple[TapRule, ...] = ()
 
     def begin(self, request: Request, label: str) -> Answered:
         recording = self.journal.record("client", request, label)
@@ -57,8 +57,17 @@ class Stage:
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         self.model = rules
 
-    def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         self.tap = rules
+
+    def canaries(self) -> Mapping[str, str]:
+        return {}
+
+    def open_gate(self, name: str) -> None:
+        self.opened = name
+
+    def through_tap(self) -> str:
+        return "http://tap"
 
     def find(self, number: int) -> Exchange:
         return next(entry for entry in self.journal.seen() if entry.number == number)
