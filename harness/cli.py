@@ -159,6 +159,38 @@ def fetch(spec: str) -> int:
 
 
 @main.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--own", is_flag=True, help="Only the checks of the requirements that each mutant names.")
+@click.option("--list", "listing", is_flag=True, help="List the mutants; run nothing.")
+@reporting_errors
+def mutants(names: tuple[str, ...], own: bool, listing: bool) -> int:
+    """Are the checks worth anything? Judge broken endpoints; exit 1 unless each is caught as it should be.
+
+    \b
+    Examples:
+      turnproof mutants --list
+      turnproof mutants no_done stream_truthy
+    """
+    from harness.mutants.endpoint import MUTANTS, find
+    from harness.mutation import catch
+
+    chosen = [find(name) for name in names] or list(MUTANTS)
+    flawed = 0
+    for mutant in chosen:
+        named = ", ".join(sorted(mutant.caught_by))
+        if listing:
+            click.echo(f"{mutant.name:28} {mutant.does} (caught by {named})")
+            continue
+        with _ERR.status(escape(f"judging {mutant.name}: it {mutant.does}")):
+            caught = catch(mutant, own)
+        wrong = [f"missed by {id_}" for id_ in sorted(caught.missed)]
+        wrong += [f"also caught by {id_}" for id_ in sorted(caught.needless)]
+        flawed += bool(wrong)
+        click.echo(f"{'no' if wrong else 'ok':3} {mutant.name:28} {'; '.join(wrong) or f'caught by {named}'}")
+    return 1 if flawed else 0
+
+
+@main.command()
 @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS.JSONL")
 @reporting_errors
 def verify(results: Path) -> int:

@@ -42,6 +42,9 @@ class _Collector:
         self.planned: tuple[Planned, ...] = ()
         self.problems: list[str] = []
 
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        item.extra_keyword_matches.update(requirements_of(item))
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.planned = tuple(Planned(item.nodeid, requirements_of(item), title_of(item)) for item in session.items)
 
@@ -56,10 +59,11 @@ def title_of(item: pytest.Item) -> str:
     return name.replace("_", " ") + (f" ({parameters.removesuffix(']')})" if parameters else "")
 
 
-def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
+def collect(suite: str, expression: str = "", only: Collection[str] | None = None) -> tuple[Planned, ...]:
     """The checks of `suite` that match a pytest `-k` expression, in their order.
 
-    Raises UsageError when the expression is none or nothing matches, HarnessError when a check cannot be collected.
+    The expression is matched against the names of checks and the ids of their requirements. `only` leaves the checks
+    of these requirements. Raises UsageError when the expression is none or nothing matches, HarnessError when a check cannot be collected.
     """
     collector, said = _Collector(), io.StringIO()
     selection = ["-k", expression] if expression else []
@@ -71,7 +75,7 @@ def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
         raise UsageError(f"-k {expression!r} is not an expression", "write it as for pytest: -k 'STREAM and not done'")
     if not collector.planned:
         raise UsageError(f"no check of {suite} matches -k {expression!r}", "turnproof run --list names them all")
-    return collector.planned
+    return tuple(p for p in collector.planned if only is None or not set(only).isdisjoint(p.requirements))
 
 
 def session_arguments(suite: str, workers: int = 0) -> list[str]:

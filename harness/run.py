@@ -36,7 +36,10 @@ RESULTS = "results.jsonl"
 
 @dataclass(frozen=True)
 class Order:
-    """What to run: the target, a suite, which of its checks, in how many workers, and where results go."""
+    """What to run: the target, a suite, which of its checks, in how many workers, and where results go.
+
+    `requirements` leaves only the checks of these; None leaves all that match `expression`.
+    """
 
     target: Target
     suite: str = "agent_endpoint"
@@ -45,6 +48,7 @@ class Order:
     require_all: bool = False
     out: Path = Path("turnproof-report")
     workers: int = 0
+    requirements: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
 
     Raises TurnproofError for what is wrong before there is a results file.
     """
-    planned = collect(order.suite, order.expression)
+    planned = collect(order.suite, order.expression, order.requirements)
     order = replace(order, target=discovered(order.target))
     binary = opencode_binary(order.target, observer.step)
     observer.planned(len(planned))
