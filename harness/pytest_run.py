@@ -63,7 +63,8 @@ def collect(suite: str, expression: str = "", only: Collection[str] | None = Non
     """The checks of `suite` that match a pytest `-k` expression, in their order.
 
     The expression is matched against the names of checks and the ids of their requirements. `only` leaves the checks
-    of these requirements. Raises UsageError when the expression is none or nothing matches, HarnessError when a check cannot be collected.
+    of these requirements. Raises UsageError when the expression is none or nothing matches, HarnessError when a check
+    cannot be collected.
     """
     collector, said = _Collector(), io.StringIO()
     selection = ["-k", expression] if expression else []
