@@ -20,7 +20,7 @@ def discovered(target: Target) -> Target:
     if target.agents or target.url is None:
         return target
     key = target.keys[0]
-    listed = _list_models(target.url, keys.obtain(target, {"url": target.url})[key.name])
+    listed = _list_models(target.url, dict(keys.obtain(target, {"url": target.url}))[key.name])
     return replace(target, agents=tuple(Agent(id_) for id_ in listed), keys=(replace(key, agents=tuple(listed)),))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,40 +12,34 @@ import httpx
 
 from harness.errors import TargetNotReady, UsageError
 from harness.supervised import StartFailed, Supervised
-from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Request, Target
+from harness.target import FromCommand, FromRequest, Key, Request, Target
 from harness.template import expand, expand_json
 
 _SECONDS = 30.0
 _STEP = "its keys are had"
 
 
-def obtain(target: Target, values: Mapping[str, str]) -> dict[str, str]:
-    """Every key of `target` by its name; `values` fill the placeholders.
+def obtain(target: Target, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Every key of `target` with its name, as soon as it is known; `values` fill the placeholders.
 
     An expired or revoked key whose environment variable is not set is left out: what needs it is not measured.
-    Raises UsageError when a valid key's variable is missing, TargetNotReady when a key cannot be minted.
+    Raises UsageError when a valid key's variable is missing, TargetNotReady when a key cannot be minted or revoked.
     """
-    keys: dict[str, str] = {}
     for key in target.keys:
-        secret = _obtain(target, key, values)
-        if secret is not None:
-            keys[key.name] = secret
-    return keys
+        if isinstance(key.source, FromRequest):
+            yield from _mint(key, key.source, values)
+        elif isinstance(key.source, FromCommand):
+            yield key.name, _run(target, key.source, values, f"key {key.name}")
+        elif secret := _look_up(key, key.source.variable):
+            yield key.name, secret
 
 
-def _obtain(target: Target, key: Key, values: Mapping[str, str]) -> str | None:
-    where = f"key {key.name}"
-    if isinstance(key.source, FromEnvironment):
-        secret = os.environ.get(key.source.variable)
-        if not secret and key.state == "valid":
-            variable = key.source.variable
-            raise UsageError(
-                f"{where}: the environment variable {variable} is not set, or is empty", f"Set {variable}."
-            )
-        return secret or None
-    if isinstance(key.source, FromCommand):
-        return _run(target, key.source, values, where)
-    return _mint(key, key.source, values, where)
+def _look_up(key: Key, variable: str) -> str | None:
+    secret = os.environ.get(variable)
+    if not secret and key.state == "valid":
+        message = f"key {key.name}: the environment variable {variable} is not set, or is empty"
+        raise UsageError(message, f"Set {variable}.")
+    return secret
 
 
 def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: str) -> str:
@@ -67,16 +61,16 @@ def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: 
     return secret
 
 
-def _mint(key: Key, source: FromRequest, values: Mapping[str, str], where: str) -> str:
+def _mint(key: Key, source: FromRequest, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    where = f"key {key.name}"
     with httpx.Client(trust_env=False, timeout=_SECONDS) as http:
         answer = _send(http, source.request, values, f"{where}: mint")
-        secret = _point(answer, source.pointer, f"{where}: pointer")
+        known = {**values, "key": _point(answer, source.pointer, f"{where}: pointer")}
+        yield key.name, known["key"]
         if key.revoke is not None:
-            known = {**values, "key": secret}
             if source.id_pointer is not None:
                 known["key_id"] = _point(answer, source.id_pointer, f"{where}: id_pointer")
             _send(http, key.revoke, known, f"{where}: revoke")
-    return secret
 
 
 def _send(http: httpx.Client, request: Request, values: Mapping[str, str], where: str) -> Any:

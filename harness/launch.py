@@ -30,6 +30,7 @@ from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.supervised import StartFailed, Supervised
 from harness.target import Start, Target, mentions
+from harness.target_secrets import from_environment
 from harness.template import expand
 
 Say = Callable[[str, str], None]
@@ -85,6 +86,8 @@ def launched(
             behind = ends.enter_context(stack.running(engine, journal, binary, models_of(target), work))
             say("the parts behind it are up", f"opencode {binary.parent.parent.name}, model server, two taps")
         values, redactor = _values(target, work, behind)
+        for name, secret in from_environment(target, os.environ).items():
+            redactor.add(name, secret)
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
@@ -93,9 +96,10 @@ def launched(
         with _showing_log(process, redactor):
             await_ready(target.ready, values["url"], process)
             say("it is ready", values["url"])
-            secrets_ = keys.obtain(target, values)
-            for name, secret in secrets_.items():
+            secrets_: dict[str, str] = {}
+            for name, secret in keys.obtain(target, values):
                 redactor.add(f"key.{name}", secret)
+                secrets_[name] = secret
             say("its keys are had", ", ".join(secrets_))
         desk = key_desk(target, values, redactor)
         live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)

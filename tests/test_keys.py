@@ -23,7 +23,7 @@ VALUES = {"owner_secret": "owner", "python": sys.executable}
 
 def have(source: KeySource, url: str = "http://unused", state: str = "valid", **rest: Any) -> dict[str, str]:
     target = target_at(url, keys=(Key("main", state, ("solver",), source, **rest),), folder=Path("/"))
-    return obtain(target, {**VALUES, "url": url})
+    return dict(obtain(target, {**VALUES, "url": url}))
 
 
 def printing(program: str) -> FromCommand:
@@ -176,3 +176,18 @@ def test_revoking_that_fails_is_told(have_from: HaveFrom) -> None:
 def test_placeholder_without_a_value_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="opencode_url"):
         have(FromCommand(("{opencode_url}",)))
+
+
+def test_minted_key_is_known_even_if_it_cannot_be_revoked(engine: Engine) -> None:
+    def decide(request: Sent) -> tuple[int, Any]:
+        return (200, {"key": "secret"}) if request.method == "POST" else (500, {})
+
+    known: dict[str, str] = {}
+    with serving(engine, answering(decide)) as url:
+        source = FromRequest(MINT, "/key")
+        key = Key("main", "revoked", ("solver",), source, Request("DELETE", "/keys", {}))
+        obtaining = obtain(target_at(url, keys=(key,)), {**VALUES, "url": url})
+        known.update([next(obtaining)])
+        with pytest.raises(TargetNotReady):
+            next(obtaining)
+    assert known == {"main": "secret"}

@@ -1,0 +1,1 @@
+"""Measurements, runnable by anyone."""
