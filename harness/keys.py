@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from harness.errors import TargetNotReady, UsageError
+from harness.json_pointer import pointed
 from harness.supervised import StartFailed, Supervised
 from harness.target import FromCommand, FromRequest, Key, Request, Target
 from harness.template import expand, expand_json
@@ -90,11 +91,9 @@ def _send(http: httpx.Client, request: Request, values: Mapping[str, str], where
 def _point(value: Any, pointer: str, where: str) -> str:
     """The string, or number as one, at a JSON pointer (RFC 6901) into `value`."""
     try:
-        for token in pointer.split("/")[1:]:
-            name = token.replace("~1", "/").replace("~0", "~")
-            value = value[int(name)] if isinstance(value, list) else value[name]
-    except (KeyError, IndexError, ValueError, TypeError) as error:
+        found = pointed(value, pointer)
+    except LookupError as error:
         raise TargetNotReady(_STEP, f"{where}: the answer has nothing at {pointer}") from error
-    if not isinstance(value, (str, int)) or isinstance(value, bool) or value == "":
+    if not isinstance(found, (str, int)) or isinstance(found, bool) or found == "":
         raise TargetNotReady(_STEP, f"{where}: what the answer has at {pointer} is no text")
-    return str(value)
+    return str(found)

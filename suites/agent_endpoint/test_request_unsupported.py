@@ -92,8 +92,8 @@ def test_a_parameter_is_obeyed_or_refused_by_its_name(
 
 
 def expect_named(refused: Exchange, words: Iterable[str], why: str) -> None:
-    """A 400 whose message or parameter tells what was refused, or where it stood."""
-    expect_refusal(refused, {400}, why, MEND_DROPPED)
+    """A refusal whose message or parameter tells what was refused, or where it stood."""
+    expect_refusal(refused, {400, 415, 422}, why, MEND_DROPPED)
     error = error_of(refused)
     said = f"{error.get('message')} {error.get('param')}".lower()
     named = any(word in said for word in words) or str(error.get("param")).startswith("messages")
