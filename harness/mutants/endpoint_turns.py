@@ -74,8 +74,8 @@ def _users_first(messages: Sequence[Message]) -> Prompt:
     return to_prompt(sorted(messages, key=lambda message: message.role == "assistant"))
 
 
-def _without_assistant(messages: Sequence[Message]) -> Prompt:
-    return to_prompt([message for message in messages if message.role != "assistant"])
+def _up_to_last_user(messages: Sequence[Message]) -> Prompt:
+    return to_prompt(messages[: max(n for n, message in enumerate(messages, 1) if message.role == "user")])
 
 
 class _ProbesWithoutPassword(Opencode):
@@ -165,7 +165,7 @@ TURNS: tuple[Mutant[Parts], ...] = (
     _mutant("modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", model_of=_some_model),
     _mutant("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
     _mutant("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
-    _mutant("assistant_dropped", "drops assistants' messages", "AE-TURN-4", to_prompt=_without_assistant),
+    _mutant("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
     _mutant("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
     _mutant("prompt_first", "awaits no subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
     _mutant("twelve_seats", "runs twelve turns at once", "AE-TURN-7", run_turn=_twelve_seats()),

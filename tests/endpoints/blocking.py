@@ -55,7 +55,10 @@ async def complete(request):
     stream = bool(body.get("stream")) if TRUTHY_FLAG else body.get("stream") or False
     if not isinstance(body.get("stream"), bool | None) and not TRUTHY_FLAG:
         return refuse(400, "invalid_request_error", None, "stream must be a boolean", "stream")
-    content = body["messages"][-1]["content"]
+    users = [message for message in body["messages"] if message["role"] == "user"]
+    if not users:
+        return refuse(400, "invalid_request_error", None, "there is no user message", "messages")
+    content = users[-1]["content"]
     text = content if isinstance(content, str) else "".join(part["text"] for part in content)
     try:
         said = await turn(body["model"], text)
