@@ -111,7 +111,7 @@ def test_text_arrives_whole(
 ) -> None:
     """Only LF, CR and CRLF end a line of events; and a packet may end anywhere."""
     said = f"{text} {nonce('said')}"
-    script.answer("answer", Answer(text=said), nonce=nonce("asked"))
+    script.answer("answer", Answer(text=said, piece=len(said)), nonce=nonce("asked"))
     script.tamper("packets", *tampering)
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
     if tampering and not any(exchange.fault for exchange in journal.read("tampered", "opencode")):
