@@ -68,9 +68,16 @@ def test_a_question_does_not_outlast_the_deadline(
 
 @pytest.mark.requirement("AE-FAULT-7")
 def test_a_tool_that_needs_a_permission_does_not_hang_the_turn(
-    client: Client, script: Script, nonce: Callable[[str], str], target: Facts, key: KeyFacts, agent: Agent
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
+    expect_plain_turn: Callable[[str], None],
 ) -> None:
     """opencode asks before it reads outside its folder; the turn goes on without, or fails."""
+    expect_plain_turn("before")
     read = ToolCall("read", '{"filePath":"/etc/hostname"}')
     steps = (Answer(text="", tool_calls=(read,), finish="tool_calls"), Answer(text=nonce("said")))
     script.answer("reads outside", *steps, nonce=nonce("asked"))

@@ -111,7 +111,7 @@ def test_text_arrives_whole(
 ) -> None:
     """Only LF, CR and CRLF end a line of events; and a packet may end anywhere."""
     said = f"{text} {nonce('said')}"
-    script.answer("answer", Answer(text=said), nonce=nonce("asked"))
+    script.answer("answer", Answer(text=said, piece=len(said)), nonce=nonce("asked"))
     script.tamper("packets", *tampering)
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
     if tampering and not any(exchange.fault for exchange in journal.read("tampered", "opencode")):
@@ -138,9 +138,16 @@ def test_a_megabyte_in_one_event_arrives_whole(
 @pytest.mark.requirement("AE-REPLY-11")
 @JSON_AND_STREAM
 def test_a_compaction_summary_is_not_the_answer(
-    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent, stream: bool
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    expect_plain_turn: Callable[[str], None],
+    stream: bool,
 ) -> None:
     """When the conversation is too long, opencode has it summarised and goes on; the summary is no reply."""
+    expect_plain_turn("before")
     steps = (OVER_WINDOW, Answer(text=nonce("said")))
     script.answer("overflow, then answer", *steps, summary=Answer(text=nonce("summary")))
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
