@@ -88,6 +88,8 @@ class LiveTarget:
 
     def observes(self, hop: Hop) -> bool:
         """Whether a stand-in or a tap of ours is on a hop."""
+        if hop == "opencode":
+            return self._behind is not None and self._behind.opencode_tap is not None
         return hop == "client" or self._behind is not None
 
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
@@ -98,6 +100,7 @@ class LiveTarget:
     def use_tap_rules(self, rules: tuple[Reply | Inject, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
+        assert self._behind.opencode_tap is not None
         self._behind.opencode_tap.script.replace(rules)
 
     def close_window(self) -> Window:

@@ -20,26 +20,41 @@ CallKind = Literal["turn", "title", "summary"]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One completion. A `status` other than 200 answers with the error `message` instead.
+class ToolCall:
+    """A tool that the model asks for; `arguments` is JSON text, or what a bad model takes for it."""
 
-    `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart. `finish` None leaves
-    the finish reason out.
+    name: str
+    arguments: str = "{}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One completion. A `status` other than 200 answers with the error `message`, of type `error_type`, instead.
+
+    `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart; the reasoning in the
+    field `reasoning_field`; `tool_calls` after both. `finish` None leaves the finish reason out.
     """
 
     text: str = "ok"
     reasoning: str = ""
+    reasoning_field: str = "reasoning_content"
+    tool_calls: tuple[ToolCall, ...] = ()
     finish: str | None = "stop"
     piece: int = 12
     pause: float = 0.0
     status: int = 200
     message: str = ""
+    error_type: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     fault: Fault | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as a JSON object, for the record of the run."""
-        return {**asdict(self), "headers": [list(pair) for pair in self.headers]}
+        return {
+            **asdict(self),
+            "tool_calls": [asdict(call) for call in self.tool_calls],
+            "headers": [list(pair) for pair in self.headers],
+        }
 
 
 TITLE = Answer("A title")
@@ -84,13 +99,17 @@ def messages_of(body: Any) -> list[tuple[str, str]]:
 
 
 def call_kind(body: Any) -> CallKind:
-    """What a chat completions request of opencode is for, told by its system prompt and its lack of tools."""
+    """What a chat completions request of opencode is for, told by its lack of tools and by its texts.
+
+    1.18.33 asks for summaries with a system prompt of their own, 1.18.14 with a last user message.
+    """
     if body.get("tools"):
         return "turn"
-    system = " ".join(text for role, text in messages_of(body) if role == "system").lower()
+    messages = messages_of(body)
+    system = " ".join(text for role, text in messages if role == "system").lower()
     if "title generator" in system:
         return "title"
-    if "summariz" in system:
+    if "summarization agent" in system or any("anchored summary" in text for _, text in messages[-1:]):
         return "summary"
     return "turn"
 
