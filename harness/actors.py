@@ -93,10 +93,10 @@ class Call:
 
 
 class Client:
-    """Sends requests to the target."""
+    """Sends requests to the target; a key goes along in the authorization scheme `scheme`."""
 
-    def __init__(self, world: World, running: Running | None, keys: Mapping[str, str]) -> None:
-        self._world, self._running, self._keys = world, running, keys
+    def __init__(self, world: World, running: Running | None, keys: Mapping[str, str], scheme: str = "Bearer") -> None:
+        self._world, self._running, self._keys, self._scheme = world, running, keys, scheme
 
     def has(self, key: str) -> bool:
         """Whether the target gave a key of that name."""
@@ -110,7 +110,7 @@ class Client:
     def begin(self, label: str, request: Request, key: str | None = None) -> Call:
         """Send `request` with the target's key of that name in the background."""
         if key is not None:
-            authorization = ("authorization", f"Bearer {self._keys[key]}")
+            authorization = ("authorization", f"{self._scheme} {self._keys[key]}")
             request = Request(request.method, request.target, (*request.headers, authorization), request.body)
         pending = self._running.begin(request, label) if self._running else None
         return Call(self._world, label, request_to_json(request), pending)

@@ -1,4 +1,8 @@
-"""The targets that come with turnproof: the reference, and its mutants as `mutant:NAME`."""
+"""The targets that come with turnproof.
+
+`reference` and its mutants as `mutant:NAME`; of opencode servers `stand-in`, its flaws as `opencode-flaw:NAME`, and
+the real ones as `opencode@VERSION`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,24 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.mutants.endpoint import MUTANTS
-from harness.target import Target
+from harness.mutants.opencode import find as flaw_named
+from harness.opencode import STAND_IN
+from harness.target import FromEnvironment, Key, Ready, StandIn, Target
 from harness.target_file import find, load
 
 REFERENCE = "reference"
-_MUTANT = "mutant:"
+_MUTANT, _FLAW, _REAL = "mutant:", "opencode-flaw:", "opencode@"
+
+DEFAULT_TARGETS = {"agent_endpoint": REFERENCE, "opencode_server": STAND_IN}
+"""What is judged by a suite when no target is named."""
+FAST = 10.0
+"""How many times shorter the waits of a stand-in with a flaw are."""
+
 _FILE = Path(__file__).parent / "fixtures" / "targets" / "reference-endpoint.toml"
 
 
 def find_target(text: str) -> Target:
-    """The target that `text` names: `reference`, `mutant:NAME`, a target file or a URL.
+    """The target that `text` names: one of the above, a target file or a URL.
 
     Raises UsageError when there is no such thing, or when it cannot be used.
     """
@@ -24,7 +36,29 @@ def find_target(text: str) -> Target:
         return load(_FILE)
     if text.startswith(_MUTANT):
         return _mutant(text.removeprefix(_MUTANT))
+    if text == STAND_IN:
+        return _opencode_server(text, StandIn())
+    if text.startswith(_FLAW):
+        return _opencode_server(text, StandIn(flaw_named(text.removeprefix(_FLAW)).name, FAST))
+    if text.startswith(_REAL):
+        return _opencode_server(text, text.removeprefix(_REAL))
     return find(text)
+
+
+def _opencode_server(text: str, opencode: StandIn | str) -> Target:
+    name = str(opencode) if isinstance(opencode, StandIn) else f"opencode {opencode}"
+    return Target(
+        kind="opencode-server",
+        name=name,
+        source=text,
+        folder=Path.cwd(),
+        url=None,
+        start=None,
+        ready=Ready(),
+        agents=(),
+        keys=(Key("main", "valid", (), FromEnvironment("")),),
+        opencode=opencode,
+    )
 
 
 def _mutant(name: str) -> Target:

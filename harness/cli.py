@@ -13,9 +13,10 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from harness.builtin import REFERENCE, find_target
-from harness.errors import TargetNotReady, TurnproofError
+from harness.builtin import DEFAULT_TARGETS, REFERENCE, find_target
+from harness.errors import TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held, terminable
+from harness.opencode import STAND_IN
 from harness.progress import Progress
 from harness.requirements import suites
 
@@ -68,24 +69,26 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--target", "target", default=REFERENCE, metavar="FILE|URL", help="What to judge (default: reference).")
+@click.option("--target", "target", metavar="FILE|URL|NAME", help="What to judge (default: what the suite is for).")
 @click.option("--suite", default="agent_endpoint", metavar="NAME", help=f"Which suite: {', '.join(suites())}.")
 @click.option("-k", "expression", default="", metavar="EXPR", help="Only checks that match, as pytest's -k.")
 @click.option("--strict", is_flag=True, help="SHOULD rows decide the exit code too.")
 @click.option("--require-all", is_flag=True, help="What is not measured counts like a failure.")
 @click.option("--out", default=Path("turnproof-report"), type=click.Path(path_type=Path), help="Folder for results.")
 @click.option("-n", "workers", default=0, metavar="N", type=click.IntRange(0, 64), help="Parallel workers.")
+@click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON summary instead of the table.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and their requirements; run nothing.")
 @reporting_errors
 def run(
-    target: str,
+    target: str | None,
     suite: str,
     expression: str,
     strict: bool,
     require_all: bool,
     out: Path,
     workers: int,
+    wanted: str,
     as_json: bool,
     listing: bool,
 ) -> int:
@@ -95,6 +98,7 @@ def run(
     Examples:
       turnproof run
       turnproof run --target my-endpoint.toml --strict
+      turnproof run --suite opencode_server --target opencode@1.18.33
       TURNPROOF_API_KEY=... turnproof run --target http://127.0.0.1:9000 -k AUTH
     """
     from harness import run as runs
@@ -108,7 +112,9 @@ def run(
         for planned in collect(suite, expression):
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
-    order = runs.Order(find_target(target), suite, expression, strict, require_all, out, workers)
+    order = runs.Order(
+        find_target(target or DEFAULT_TARGETS[suite]), suite, expression, strict, require_all, out, workers, wanted
+    )
     with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
     summary = summarise(results)
@@ -126,8 +132,9 @@ def run(
 
 @main.command()
 @click.argument("target", default=REFERENCE, metavar="[FILE|URL]")
+@click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
 @reporting_errors
-def doctor(target: str) -> int:
+def doctor(target: str, wanted: str) -> int:
     """Is the target sane, before any verdict? One nonce all the way round, and nothing left behind.
 
     \b
@@ -136,7 +143,7 @@ def doctor(target: str) -> int:
     """
     from harness.doctor import examine
 
-    examine(find_target(target), lambda step, detail: click.echo(f"ok  {step}: {detail}"))
+    examine(find_target(target), lambda step, detail: click.echo(f"ok  {step}: {detail}"), wanted)
     return 0
 
 
@@ -188,6 +195,31 @@ def mutants(names: tuple[str, ...], own: bool, listing: bool) -> int:
         flawed += bool(wrong)
         click.echo(f"{'no' if wrong else 'ok':3} {mutant.name:28} {'; '.join(wrong) or f'caught by {named}'}")
     return 1 if flawed else 0
+
+
+@main.command()
+@click.argument("spec", metavar="opencode@VERSION")
+@click.option("--out", default=Path("recordings"), type=click.Path(path_type=Path), help="Folder for the recordings.")
+@reporting_errors
+def record(spec: str, out: Path) -> int:
+    """Drive a real opencode through every recorded scenario, and write down what it does.
+
+    \b
+    Example:
+      turnproof record opencode@1.18.33 --out fixtures/recordings
+    """
+    from harness.launch import real_opencode
+    from harness.record.record import record as scenes
+    from harness.record.recording import write
+
+    name, _, version = spec.partition("@")
+    if name != "opencode" or not version:
+        raise UsageError(f"{spec!r} cannot be recorded", "name opencode and a version: opencode@1.18.33")
+    part = real_opencode(version, lambda step, detail: _ERR.print(f"{step}: {detail}"))
+    for scenario, kept in scenes(part):
+        write(out / f"opencode-{version}", scenario, kept)
+        click.echo(scenario)
+    return 0
 
 
 @main.command()

@@ -9,20 +9,21 @@ from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
 from harness.fakes.model.script import Answer, Rule, messages_of
-from harness.launch import Launch, Say, launched, opencode_binary
+from harness.launch import Launch, Say, launched, opencode_part
+from harness.opencode import MODELS, PROVIDER, STAND_IN
 from harness.target import Agent, Facts, Target
 from harness.world import derive_nonce
 
 _CHECK = "doctor"
 
 
-def examine(target: Target, say: Say) -> None:
-    """Take the target through its whole life once, telling `say` each step.
+def examine(target: Target, say: Say, wanted: str = STAND_IN) -> None:
+    """Take the target through its whole life once, telling `say` each step; `wanted` opencode is put behind it.
 
     Raises TurnproofError for what keeps it from being judged, among it that something of it is left at the end.
     """
     target = discovered(target)
-    with launched(target, opencode_binary(target, say), say) as launch:
+    with launched(target, opencode_part(target, wanted, say), say) as launch:
         round_trip(launch, secrets.token_hex(16), say)
         process = launch.process
         if process is not None:
@@ -38,6 +39,9 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     that the key works, and says so.
     """
     facts, live = launch.target.facts, launch.live
+    if launch.target.opencode is not None:
+        _round_trip_of_opencode(launch, seed, say)
+        return
     key = next(key for key in facts.keys if key.state == "valid")
     agent = _agent_with_model(facts, key.agents)
     asked, answered = (derive_nonce(seed, _CHECK, label) for label in ("asked", "answered"))
@@ -62,6 +66,31 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
         message = "the target answered, but the prompt passed none of our journals"
         raise TargetNotReady("the journals saw it", message, "let it use {opencode_url}", launch.log())
     say("the journals saw it", f"{len(prompts)} requests to opencode, {len(models)} to the model server")
+
+
+def _round_trip_of_opencode(launch: Launch, seed: str, say: Say) -> None:
+    """One prompt to an opencode server that is judged itself, looked for at its model server."""
+    asked, answered = (derive_nonce(seed, _CHECK, label) for label in ("asked", "answered"))
+    live = launch.live
+    live.use_model_rules((Rule(asked, (Answer(text=answered),)),))
+    session = _call_opencode(launch, "/session", {"title": _CHECK}).json() or {}
+    body = {
+        "model": {"providerID": PROVIDER, "modelID": MODELS[0]},
+        "parts": [{"type": "text", "text": asked}],
+    }
+    reply = _call_opencode(launch, f"/session/{session.get('id')}/message", body)
+    calls = live.seen("model")
+    live.close_window()
+    if reply.status != 200 or answered not in reply.text or not any(_holds(call, asked) for call in calls):
+        message = f"{len(calls)} calls reached the model server; opencode answered {_shown(reply)}"
+        raise TargetNotReady("a nonce makes it all the way round", message)
+    say("a nonce made it all the way round", f"client, opencode, model server, in {reply.duration or 0:.1f} s")
+
+
+def _call_opencode(launch: Launch, path: str, body: object) -> Exchange:
+    headers = (*_JSON, ("authorization", f"Basic {next(iter(launch.live.keys.values()))}"))
+    pending = launch.live.begin(Request("POST", path, headers, json.dumps(body).encode()), _CHECK)
+    return launch.live.find(pending.result())
 
 
 _JSON = (("content-type", "application/json"),)

@@ -6,6 +6,7 @@ keys are had. Whatever it started is ended when its context ends, on every path.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import re
@@ -25,11 +26,11 @@ from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
 from harness.listener import free_port
 from harness.live import LiveTarget
-from harness.opencode import USERNAME, VERSION
+from harness.opencode import MODELS, PROVIDER, REAL, STAND_IN, USERNAME, VERSION, Binary, Part
 from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.supervised import StartFailed, Supervised
-from harness.target import Start, Target, mentions
+from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
 
@@ -54,26 +55,40 @@ class Launch:
         return self.redactor.redact(self.process.output.text()) if self.process else ""
 
 
-def opencode_binary(target: Target, say: Say) -> Path | None:
-    """The real opencode, fetched when the cache lacks it; None for a target that is not told where to find one."""
+def opencode_part(target: Target, wanted: str, say: Say) -> Part | None:
+    """The opencode to put behind a target, or to judge; None for a target that is not told where to find one.
+
+    `wanted`, for behind a target, is `stand-in`, `real` or a version; a real one is fetched when the cache lacks it.
+    """
+    if target.opencode is not None:
+        return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
     if not any(mentions(target, name) for name in _GIVEN):
         return None
-    return fetch(f"opencode@{VERSION}", say=lambda text: say("opencode is fetched", text))
+    if wanted == STAND_IN:
+        return StandIn()
+    return real_opencode(VERSION if wanted == REAL else wanted, say)
+
+
+def real_opencode(version: str, say: Say) -> Binary:
+    """The real opencode of a version, fetched when the cache lacks it."""
+    return Binary(version, fetch(f"opencode@{version}", say=lambda text: say("opencode is fetched", text)))
 
 
 def models_of(target: Target) -> list[tuple[str, str]]:
-    """Every (provider, model) that the target's agents are configured with, each once."""
+    """Every (provider, model) that opencode must serve: those of the target's agents, each once."""
+    if target.opencode is not None:
+        return [(PROVIDER, model) for model in MODELS]
     pairs = ((agent.provider, agent.model) for agent in target.agents)
     return list(dict.fromkeys((p, m) for p, m in pairs if p is not None and m is not None))
 
 
 @contextlib.contextmanager
 def launched(
-    target: Target, binary: Path | None, say: Say = lambda _step, _detail: None, first_number: int = 1
+    target: Target, part: Part | None, say: Say = lambda _step, _detail: None, first_number: int = 1
 ) -> Iterator[Launch]:
     """The target, up and with its keys, for as long as the context lasts; its exchanges count from `first_number`.
 
-    `binary` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady naming the
+    `part` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady naming the
     step that failed, and UsageError when an environment variable is missing.
     """
     with contextlib.ExitStack() as ends:
@@ -82,12 +97,16 @@ def launched(
         engine = ends.enter_context(Engine())
         journal = Journal(first_number)
         behind = None
-        if binary is not None:
-            behind = ends.enter_context(stack.running(engine, journal, binary, models_of(target), work))
-            say("the parts behind it are up", f"opencode {binary.parent.parent.name}, model server, two taps")
+        if part is not None:
+            tapped = target.opencode is None
+            behind = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
+            say("the parts behind it are up", f"{part}, model server, {'two taps' if tapped else 'one tap'}")
         values, redactor = _values(target, work, behind)
         for name, secret in from_environment(target, os.environ).items():
             redactor.add(name, secret)
+        if behind is not None and target.opencode is not None:
+            yield ends.enter_context(_opencode_itself(target, engine, journal, behind, redactor))
+            return
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
@@ -105,6 +124,18 @@ def launched(
         live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)
         ends.enter_context(live)
         yield Launch(target, live, process, redactor, desk)
+
+
+@contextlib.contextmanager
+def _opencode_itself(
+    target: Target, engine: Engine, journal: Journal, behind: stack.Stack, redactor: Redactor
+) -> Iterator[Launch]:
+    """The launch of an opencode server that is judged itself; its key is what HTTP Basic carries."""
+    key = base64.b64encode(f"{USERNAME}:{behind.password}".encode()).decode()
+    redactor.add(f"key.{target.keys[0].name}", key)
+    keys_ = {target.keys[0].name: key}
+    with LiveTarget(engine, journal, behind.server_url, keys_, target.deadline, behind) as live:
+        yield Launch(target, live, None, redactor)
 
 
 def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dict[str, str], Redactor]:

@@ -93,6 +93,8 @@ class LiveTarget:
 
     def observes(self, hop: Hop) -> bool:
         """Whether a stand-in or a tap of ours is on a hop."""
+        if hop == "opencode":
+            return self._behind is not None and self._behind.opencode_tap is not None
         return hop == "client" or self._behind is not None
 
     def canaries(self) -> Mapping[str, str]:
@@ -123,6 +125,7 @@ class LiveTarget:
     def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
+        assert self._behind.opencode_tap is not None
         self._engine.call(self._behind.opencode_tap.obey(rules), _CALL_SECONDS)
 
     def close_window(self) -> Window:
@@ -131,7 +134,8 @@ class LiveTarget:
             pending.leave()
         self._pending.clear()
         if self._behind is not None:
-            self.use_tap_rules(())
+            if self.observes("opencode"):
+                self.use_tap_rules(())
             self._behind.settle()
         return self._journal.close_window()
 

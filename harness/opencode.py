@@ -1,26 +1,41 @@
-"""A real `opencode serve`, started with a configuration of its own and supervised."""
+"""The opencode server behind a target, or judged itself: a real binary, supervised, or the stand-in."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.engine import Engine
 from harness.errors import TargetNotReady
+from harness.fakes.opencode.behaviour import Behaviour
+from harness.fakes.opencode.server import OpencodeServer, with_pace
 from harness.listener import free_port
+from harness.mutants.opencode import find
 from harness.supervised import StartFailed, Supervised
+from harness.target import StandIn
 
 USERNAME = "opencode"
 VERSION = "1.18.33"
-"""The version whose behaviour the suite is measured against."""
+"""The version that the stand-in stands for, and that `real` means."""
+
+STAND_IN, REAL = "stand-in", "real"
+"""What may be put behind a target; a version may be named too."""
+
+PROVIDER = "litellm"
+MODELS = ("vendor/large-1", "small-1")
+"""The provider and the models of an opencode server that is judged itself."""
 
 _READY = re.compile(r"opencode server listening on (http://\S+)")
 _READY_SECONDS = 60.0
+_CALL_SECONDS = 10.0
 _QUIET = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
@@ -72,6 +87,43 @@ def environment(home: Path, password: str) -> Mapping[str, str]:
     }
 
 
+@dataclass(frozen=True)
+class Binary:
+    """A real opencode of a version, fetched."""
+
+    version: str
+    path: Path
+
+    def __str__(self) -> str:
+        return f"opencode {self.version}"
+
+
+Part = Binary | StandIn
+
+
+@contextlib.contextmanager
+def serving(part: Part, engine: Engine, work: Path, settings: Mapping[str, Any], password: str) -> Iterator[str]:
+    """The base URL of a server under `work`, for as long as the context lasts.
+
+    Raises TargetNotReady when it does not come up.
+    """
+    if isinstance(part, Binary):
+        process, url = start(part.path, work, settings, password)
+        with process:
+            yield url
+        return
+    folder = work / "project"
+    folder.mkdir()
+    behaviour = find(part.flaw).apply(Behaviour()) if part.flaw else Behaviour()
+    behaviour = with_pace(behaviour, part.pace)
+    server = OpencodeServer(settings, folder, password, behaviour=behaviour)
+    engine.call(server.start(), _CALL_SECONDS)
+    try:
+        yield server.url
+    finally:
+        engine.call(server.stop(), _CALL_SECONDS)
+
+
 def start(binary: Path, work: Path, settings: Mapping[str, Any], password: str) -> tuple[Supervised, str]:
     """A server under `work` and its base URL, once it said that it listens; raises TargetNotReady when it does not."""
     home, folder = work / "home", work / "project"
@@ -93,7 +145,13 @@ def start(binary: Path, work: Path, settings: Mapping[str, Any], password: str) 
     return process, match.group(1)
 
 
-def describe(binary: Path, version: str) -> dict[str, str]:
-    """The binary as a part of the chain: its name, version and SHA-256 digest."""
-    with binary.open("rb") as stream:
-        return {"name": "opencode", "version": version, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+def describe(part: Part) -> dict[str, str]:
+    """The part of the chain: its name and version, and the SHA-256 digest of a binary."""
+    if isinstance(part, StandIn):
+        return {"name": "opencode stand-in", "version": VERSION}
+    with part.path.open("rb") as stream:
+        return {
+            "name": "opencode",
+            "version": part.version,
+            "sha256": hashlib.file_digest(stream, "sha256").hexdigest(),
+        }

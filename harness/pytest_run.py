@@ -15,7 +15,13 @@ from harness.requirements import SUITES, suite_folder
 from harness.results import Planned
 from harness.suite_plugin import requirements_of
 
-_OWN_PLUGINS = ("harness.plugin", "harness.fixtures.actors", "harness.fixtures.agent_endpoint", "harness.worker")
+_OWN_PLUGINS = (
+    "harness.plugin",
+    "harness.fixtures.actors",
+    "harness.fixtures.agent_endpoint",
+    "harness.fixtures.opencode_server",
+    "harness.worker",
+)
 _CLEARED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 

@@ -20,7 +20,7 @@ from harness import doctor, opencode
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
-from harness.launch import Say, launched, opencode_binary
+from harness.launch import Say, launched, opencode_part
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
@@ -33,12 +33,16 @@ from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
 
+SUITE_OF = {"agent-endpoint": "agent_endpoint", "opencode-server": "opencode_server"}
+"""The suite for each kind of target."""
+
 
 @dataclass(frozen=True)
 class Order:
-    """What to run: the target, a suite, which of its checks, in how many workers, and where results go.
+    """What to run: the target, a suite, which of its checks, in how many workers, where results go.
 
-    `requirements` leaves only the checks of these; None leaves all that match `expression`.
+    `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
+    of these; None leaves all that match `expression`.
     """
 
     target: Target
@@ -48,6 +52,7 @@ class Order:
     require_all: bool = False
     out: Path = Path("turnproof-report")
     workers: int = 0
+    opencode: str = opencode.STAND_IN
     requirements: frozenset[str] | None = None
 
 
@@ -66,15 +71,18 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     Raises TurnproofError for what is wrong before there is a results file.
     """
     planned = collect(order.suite, order.expression, order.requirements)
+    if SUITE_OF[order.target.kind] != order.suite:
+        hint = f"add --suite {SUITE_OF[order.target.kind]}, or name another target"
+        raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
     order = replace(order, target=discovered(order.target))
-    binary = opencode_binary(order.target, observer.step)
+    part = opencode_part(order.target, order.opencode, observer.step)
     observer.planned(len(planned))
-    header = _header(order, planned, binary)
+    header = _header(order, planned, part)
     with Held() as held, _results_file(order.out) as stream:
         writer = Writer(stream, Redactor())
         writer.write(header.to_json())
         recorder = Recorder(writer, observer.done)
-        measure = functools.partial(_measure, order, header, binary, recorder, observer)
+        measure = functools.partial(_measure, order, header, part, recorder, observer)
         outcome, error = _outcome(measure, recorder, len(planned), held)
         footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
         writer.write(footer.to_json())
@@ -102,17 +110,17 @@ def _outcome(
     return "finished", None
 
 
-def _measure(order: Order, header: Header, binary: Path | None, recorder: Recorder, observer: Observer) -> None:
+def _measure(order: Order, header: Header, part: opencode.Part | None, recorder: Recorder, observer: Observer) -> None:
     """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
     capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
     checks = frozenset(planned.check for planned in header.planned)
-    with launched(order.target, binary, observer.step) as launch:
+    with launched(order.target, part, observer.step) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
         if order.workers == 0:
             plugins = [recorder, Selection(checks), SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
             _run_pytest(session_arguments(header.suite), plugins)
     if order.workers:
-        settings = WorkerSettings(order.target, binary, header.seed, capabilities, checks)
+        settings = WorkerSettings(order.target, part, header.seed, capabilities, checks)
         _run_pytest(session_arguments(header.suite, order.workers), [recorder, WorkerSetup(settings)])
 
 
@@ -127,7 +135,7 @@ def _run_pytest(arguments: list[str], plugins: list[object]) -> None:
         raise HarnessError(f"pytest ended with {code!r}: {said.getvalue()[-4000:]}", "please report this")
 
 
-def _header(order: Order, planned: tuple[Planned, ...], binary: Path | None) -> Header:
+def _header(order: Order, planned: tuple[Planned, ...], part: opencode.Part | None) -> Header:
     claimed = {id_ for check in planned for id_ in check.requirements}
     return Header(
         run=str(uuid.uuid4()),
@@ -140,7 +148,7 @@ def _header(order: Order, planned: tuple[Planned, ...], binary: Path | None) -> 
         require_all=order.require_all,
         planned=planned,
         requirements=tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed),
-        parts=(opencode.describe(binary, opencode.VERSION),) if binary else (),
+        parts=(opencode.describe(part),) if part else (),
     )
 
 

@@ -16,7 +16,6 @@ from harness.errors import TargetNotReady
 from harness.exchange import Exchange
 from harness.fakes.model.server import ModelServer
 from harness.journal import Journal
-from harness.supervised import Supervised
 from harness.tap import Tap
 
 _CALL_SECONDS = 10.0
@@ -26,20 +25,23 @@ _WARM_UP_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Stack:
-    """The running parts, from the far end to the target's: `server_url` is opencode's own, known to the tap alone."""
+    """The running parts, from the far end to the target's: `server_url` is opencode's own, known to the tap alone.
+
+    `opencode_tap` is None where opencode is the target itself.
+    """
 
     journal: Journal
     model: ModelServer
     model_tap: Tap
-    process: Supervised
     server_url: str
-    opencode_tap: Tap
+    opencode_tap: Tap | None
     password: str
+    username: str = opencode.USERNAME
 
     @property
     def opencode_url(self) -> str:
         """The base URL under which the target finds opencode."""
-        return self.opencode_tap.url
+        return self.opencode_tap.url if self.opencode_tap is not None else self.server_url
 
     @property
     def model_url(self) -> str:
@@ -47,9 +49,8 @@ class Stack:
         return f"{self.model_tap.url}/v1"
 
     def settle(self) -> None:
-        """Bring the parts to rest between two checks: scripts cleared, turns aborted, model calls over."""
+        """Bring the parts to rest between two checks: script cleared, turns aborted, model calls over."""
         self.model.script.replace(())
-        self.opencode_tap.script.replace(())
         if not self._at_rest(0.0):
             self._abort_turns()
             self._at_rest(_QUIET_SECONDS)
@@ -59,9 +60,9 @@ class Stack:
 
     def _abort_turns(self) -> None:
         """End the turns of every session that was made in this window, behind the tap's back."""
-        auth = (opencode.USERNAME, self.password)
+        auth = (self.username, self.password)
         with httpx.Client(base_url=self.server_url, auth=auth, trust_env=False, timeout=5.0) as http:
-            for session in sessions_of(self.journal.seen("opencode")):
+            for session in sessions_of(self.journal.seen("opencode" if self.opencode_tap is not None else "client")):
                 with contextlib.suppress(httpx.HTTPError):
                     http.post(f"/session/{session}/abort")
 
@@ -74,9 +75,16 @@ def sessions_of(exchanges: Iterable[Exchange]) -> list[str]:
 
 @contextlib.contextmanager
 def running(
-    engine: Engine, journal: Journal, binary: Path, models: Sequence[tuple[str, str]], work: Path
+    engine: Engine,
+    journal: Journal,
+    part: opencode.Part,
+    models: Sequence[tuple[str, str]],
+    work: Path,
+    tapped: bool = True,
 ) -> Iterator[Stack]:
-    """A stack over the real opencode at `binary` that serves every (provider, model) of `models`, under `work`.
+    """A stack over the opencode that `part` names, which serves every (provider, model) of `models`, under `work`.
+
+    With `tapped` a tap stands before opencode.
 
     Raises TargetNotReady when opencode does not come up.
     """
@@ -87,14 +95,14 @@ def running(
         _serve(engine, ends, model_tap)
         password = secrets.token_urlsafe(16)
         settings = opencode.config(f"{model_tap.url}/v1", models)
-        process, server_url = opencode.start(binary, work, settings, password)
-        ends.callback(process.stop)
+        server_url = ends.enter_context(opencode.serving(part, engine, work, settings, password))
         if models:
             _warm_up(server_url, password, models[0])
             journal.close_window()
-        opencode_tap = Tap("opencode", server_url, journal)
-        _serve(engine, ends, opencode_tap)
-        yield Stack(journal, model, model_tap, process, server_url, opencode_tap, password)
+        opencode_tap = Tap("opencode", server_url, journal) if tapped else None
+        if opencode_tap is not None:
+            _serve(engine, ends, opencode_tap)
+        yield Stack(journal, model, model_tap, server_url, opencode_tap, password)
 
 
 def _warm_up(server_url: str, password: str, model: tuple[str, str]) -> None:

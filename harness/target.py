@@ -156,11 +156,25 @@ class Minting:
 
 
 @dataclass(frozen=True)
+class StandIn:
+    """The opencode stand-in.
+
+    `flaw` names what is broken in it on purpose; its waits are `pace` times shorter than the real one's.
+    """
+
+    flaw: str | None = None
+    pace: float = 1.0
+
+    def __str__(self) -> str:
+        return f"opencode stand-in{f' with flaw {self.flaw}' if self.flaw else ''}"
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that checks and recorded runs know of a target: no addresses, no commands, no sources of secrets.
 
     `deadline` is the time in seconds within which a turn is answered or refused, `abort_grace` the time after
-    giving up in which a model call may still begin.
+    giving up in which a model call may still begin. `pace` is how many times shorter a stand-in's waits are.
     """
 
     kind: str
@@ -172,6 +186,7 @@ class Facts:
     deadline: float
     abort_grace: float
     url_given: bool
+    pace: float = 1.0
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as JSON; a policy that is not declared is left out."""
@@ -185,6 +200,7 @@ class Facts:
             "deadline": self.deadline,
             "abort_grace": self.abort_grace,
             "url_given": self.url_given,
+            **({"pace": self.pace} if self.pace != 1.0 else {}),
         }
 
     @classmethod
@@ -206,6 +222,7 @@ class Facts:
             deadline=float(data["deadline"]),
             abort_grace=float(data["abort_grace"]),
             url_given=data["url_given"],
+            pace=float(data.get("pace", 1.0)),
         )
 
 
@@ -213,7 +230,8 @@ class Facts:
 class Target:
     """A target with everything needed to start it, to see it ready and to get its keys.
 
-    Exactly one of `url` and `start` is set. `source` is the file or URL as the user named it, `folder` what
+    Exactly one of `url`, `start` and `opencode` is set: `opencode` is an opencode server that is judged itself, the
+    stand-in or a version of the real one. `source` is the file or URL as the user named it, `folder` what
     relative paths are relative to. `agents` is empty when they are to be discovered, as those of
     the keys then are.
     """
@@ -232,6 +250,7 @@ class Target:
     deadline: float = 60.0
     abort_grace: float = 1.0
     mint: Minting | None = None
+    opencode: StandIn | str | None = None
 
     @property
     def facts(self) -> Facts:
@@ -246,6 +265,7 @@ class Target:
             deadline=self.deadline,
             abort_grace=self.abort_grace,
             url_given=self.url is not None,
+            pace=self.opencode.pace if isinstance(self.opencode, StandIn) else 1.0,
         )
 
 

@@ -6,12 +6,12 @@ import contextlib
 import pickle
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.launch import launched
+from harness.opencode import Part
 from harness.pytest_run import Selection
 from harness.results import CheckResult
 from harness.subject import Context, LiveSubject
@@ -28,7 +28,7 @@ class WorkerSettings:
     """What a worker needs to know to make checks of its own."""
 
     target: Target
-    binary: Path | None
+    part: Part | None
     seed: str
     capabilities: Mapping[str, str | None]
     checks: frozenset[str]
@@ -57,7 +57,7 @@ class WorkerSubject:
         """Part of `Subject`; raises TargetNotReady."""
         if self._live is None:
             launch = self._ends.enter_context(
-                launched(self._settings.target, self._settings.binary, first_number=self._first)
+                launched(self._settings.target, self._settings.part, first_number=self._first)
             )
             self._live = LiveSubject(launch, self._settings.seed)
         return self._live.begin(check)

@@ -113,7 +113,7 @@ def test_the_answer_after_tool_steps_is_the_last_text(
     client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
 ) -> None:
     """What the agent says between its tool calls is not the answer."""
-    second = ToolCall("todowrite", '{"todos":[]}', "call_2")
+    second = ToolCall("todowrite", '{"todos":[]}')
     script.answer(
         "three steps",
         Answer(text=nonce("first"), tool_calls=(CALL,), finish="tool_calls"),

@@ -48,10 +48,7 @@ def test_usage_is_the_sum_over_the_steps(
 ) -> None:
     """Every step is a call of the model that somebody pays for."""
     *tools, last = steps
-    calls = [
-        Answer(tool_calls=(ToolCall(CALL.name, CALL.arguments, f"call_{number}"),), finish="tool_calls", usage=usage)
-        for number, usage in enumerate(tools)
-    ]
+    calls = [Answer(tool_calls=(CALL,), finish="tool_calls", usage=usage) for usage in tools]
     script.answer("steps", *calls, Answer(text=nonce("said"), usage=last), nonce=nonce("asked"))
     reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
     expect_said(expect_completion(reply, "a turn"), nonce("said"), reply)

@@ -48,7 +48,7 @@ def completion_plan(body: dict[str, Any], answer: Answer) -> Plan:
     if answer.fault == "hang":
         return Plan(None, ending="hang", fault="hang")
     if answer.status != 200:
-        kind = "server_error" if answer.status >= 500 else "invalid_request_error"
+        kind = answer.error_type or ("server_error" if answer.status >= 500 else "invalid_request_error")
         fault = f"status {answer.status}"
         return error_plan(answer.status, answer.message, kind, None, answer.headers, fault)
     if body.get("stream") is True:
@@ -99,7 +99,7 @@ class _Frame:
 
 def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
     frame = _Frame(str(body["model"]))
-    timed = [Chunk(index * answer.pause, data) for index, data in enumerate(_content(frame, answer))]
+    timed = [Chunk(index * answer.pause, data) for index, data in enumerate(_content(frame, body, answer))]
     end = timed[-1].at
     if answer.fault in _ENDINGS:
         return Plan(200, _SSE, tuple(timed), stream=True, ending=_ENDINGS[answer.fault], fault=answer.fault)
@@ -119,14 +119,27 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
     return Plan(200, _SSE, tuple(timed), stream=True, fault=answer.fault, gate=answer.gate, held_from=held_from)
 
 
-def _content(frame: _Frame, answer: Answer) -> Iterator[bytes]:
+def _content(frame: _Frame, body: dict[str, Any], answer: Answer) -> Iterator[bytes]:
     yield frame.event({"role": "assistant", "content": ""})
     for piece in _pieces(answer.reasoning, answer.piece):
         yield frame.event({answer.reasoning_field: piece})
     for piece in _pieces(answer.text, answer.piece):
         yield frame.event({"content": piece})
-    for index, call in enumerate(_tool_calls(answer)):
+    for index, call in enumerate(_tool_calls(body, answer)):
         yield frame.event({"tool_calls": [{"index": index, **call}]})
+
+
+def _tool_calls(body: dict[str, Any], answer: Answer) -> list[dict[str, Any]]:
+    """The calls with ids that no other step of the conversation has."""
+    step = len(messages_of(body))
+    return [
+        {
+            "id": f"call_{step}_{index}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
+        for index, call in enumerate(answer.tool_calls)
+    ]
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
@@ -138,7 +151,7 @@ def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
     if answer.reasoning:
         message[answer.reasoning_field] = answer.reasoning
     if answer.tool_calls:
-        message["tool_calls"] = _tool_calls(answer)
+        message["tool_calls"] = _tool_calls(body, answer)
     return {
         "id": _COMPLETION_ID,
         "object": "chat.completion",
@@ -147,13 +160,6 @@ def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}],
         "usage": _usage(body, answer),
     }
-
-
-def _tool_calls(answer: Answer) -> list[dict[str, Any]]:
-    return [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in answer.tool_calls
-    ]
 
 
 def _usage(body: dict[str, Any], answer: Answer) -> dict[str, Any]:

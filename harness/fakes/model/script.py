@@ -23,11 +23,10 @@ CallKind = Literal["turn", "title", "summary"]
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool; `arguments` are JSON in a string, as on the wire, `id` is unique in its conversation."""
+    """A tool that the model asks for; `arguments` is JSON text, or what a bad model takes for it."""
 
     name: str
-    arguments: str
-    id: str = "call_1"
+    arguments: str = "{}"
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Answer:
-    """One completion. A `status` other than 200 answers with the error `message` instead.
+    """One completion. A `status` other than 200 answers with the error `message`, of type `error_type`, instead.
 
     `text` and `reasoning` are streamed in pieces of `piece` characters, `pause` seconds apart; `tool_calls` follow
     them. `finish` None leaves the finish reason out. `usage` None counts characters. What comes after the first piece
@@ -50,7 +49,7 @@ class Answer:
 
     text: str = "ok"
     reasoning: str = ""
-    reasoning_field: Literal["reasoning_content", "reasoning"] = "reasoning_content"
+    reasoning_field: str = "reasoning_content"
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
     finish: str | None = "stop"
@@ -58,6 +57,7 @@ class Answer:
     pause: float = 0.0
     status: int = 200
     message: str = ""
+    error_type: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     fault: Fault | None = None
     gate: str | None = None
@@ -110,13 +110,17 @@ def messages_of(body: Any) -> list[tuple[str, str]]:
 
 
 def call_kind(body: Any) -> CallKind:
-    """What a chat completions request of opencode is for, told by its system prompt and its lack of tools."""
+    """What a chat completions request of opencode is for, told by its lack of tools and by its texts.
+
+    1.18.33 asks for summaries with a system prompt of their own, 1.18.14 with a last user message.
+    """
     if body.get("tools"):
         return "turn"
-    system = " ".join(text for role, text in messages_of(body) if role == "system").lower()
+    messages = messages_of(body)
+    system = " ".join(text for role, text in messages if role == "system").lower()
     if "title generator" in system:
         return "title"
-    if "summariz" in system:
+    if "summarization agent" in system or any("anchored summary" in text for _, text in messages[-1:]):
         return "summary"
     return "turn"
 

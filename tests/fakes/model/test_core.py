@@ -118,10 +118,10 @@ def test_reasoning_is_given_in_the_field_that_the_answer_names(stream: bool) -> 
     assert given == ["because"]
 
 
-CALLS = (ToolCall("todowrite", "{}", "call_1"), ToolCall("read", '{"filePath":"x"}', "call_2"))
+CALLS = (ToolCall("todowrite"), ToolCall("read", '{"filePath":"x"}'))
 SENT = [
-    {"id": "call_1", "type": "function", "function": {"name": "todowrite", "arguments": "{}"}},
-    {"id": "call_2", "type": "function", "function": {"name": "read", "arguments": '{"filePath":"x"}'}},
+    {"id": "call_1_0", "type": "function", "function": {"name": "todowrite", "arguments": "{}"}},
+    {"id": "call_1_1", "type": "function", "function": {"name": "read", "arguments": '{"filePath":"x"}'}},
 ]
 
 

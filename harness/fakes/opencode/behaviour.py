@@ -1,0 +1,69 @@
+"""What a version of opencode does, where it could do otherwise, each in a place of its own.
+
+Every field defaults to what 1.18.33 was seen to do; a stand-in with a flaw is `dataclasses.replace` of one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.exchange import Request
+from harness.fakes.opencode.answers import Answer
+from harness.fakes.opencode.retry import retry_seconds
+from harness.sse import encode
+
+Event = dict[str, Any]
+
+
+def _as_it_is(event: Event) -> Iterable[Event]:
+    return (event,)
+
+
+def _same(_request: Request, answer: Answer) -> Answer:
+    return answer
+
+
+def _same_call(body: dict[str, Any]) -> dict[str, Any]:
+    return body
+
+
+def _envelope(directory: str, event: Event) -> Event:
+    return {"directory": directory, "project": "global", "payload": event}
+
+
+def _retries(status: int) -> bool:
+    return status in (408, 409, 429) or status >= 500
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """Times are in seconds; `preparing` passes between a prompt and its turn's first sign.
+
+    `event` says what is sent for an event of the core, `envelope` how it looks on the stream of all directories,
+    `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call has.
+    A call is tried again at most `max_retries` times, for the statuses of `retries` and the error types of
+    `retried_types`.
+    """
+
+    version: str = "1.18.33"
+    wants_password: bool = True
+    heartbeat: float = 10.0
+    preparing: float = 0.02
+    max_retries: int = 5
+    retry_after: Callable[[int, dict[str, str]], float] = retry_seconds
+    retries: Callable[[int], bool] = _retries
+    retried_types: frozenset[str] = frozenset({"server_error"})
+    goes_on_after: frozenset[str] = frozenset({"tool-calls", "unknown"})
+    event: Callable[[Event], Iterable[Event]] = _as_it_is
+    envelope: Callable[[str, Event], Event] = _envelope
+    encode: Callable[[Event], bytes] = encode
+    answer: Callable[[Request, Answer], Answer] = _same
+    model_call: Callable[[dict[str, Any]], dict[str, Any]] = _same_call
+    per_directory: bool = True
+    replays: bool = False
+    queues: bool = True
+    obeys_no_reply: bool = True
+    aborts_early: bool = True
+    leaving_aborts: bool = False

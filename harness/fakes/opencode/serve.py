@@ -1,0 +1,79 @@
+"""The stand-in as a process: started as `opencode serve` is, with the configuration that the real one would read."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.fakes.opencode.behaviour import Behaviour
+from harness.fakes.opencode.server import OpencodeServer
+from harness.fakes.opencode.settings import merged
+
+_NAMES = ("opencode.json", "opencode.jsonc")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until told to stop; the exit code."""
+    parser = argparse.ArgumentParser("opencode", description="A stand-in for opencode, for tests of what uses it.")
+    parser.add_argument("--version", action="version", version=Behaviour().version)
+    serving = parser.add_subparsers(dest="command", required=True).add_parser("serve")
+    serving.add_argument("--port", type=int, default=0)
+    serving.add_argument("--hostname", default="127.0.0.1")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        settings = configuration(os.environ, Path.cwd())
+        asyncio.run(_serve(settings, options.hostname, options.port))
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def configuration(environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    """What is configured: for the user, by `OPENCODE_CONFIG`, in the folder, by `OPENCODE_CONFIG_CONTENT`, each over
+    the one before; raises ValueError for a file that is not JSON."""
+    home = Path(environ.get("HOME", "~")).expanduser()
+    user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
+    files = [user / name for name in _NAMES]
+    if environ.get("OPENCODE_CONFIG"):
+        files.append(Path(environ["OPENCODE_CONFIG"]))
+    files += [folder / name for name in _NAMES]
+    layers = [json.loads(path.read_text(encoding="utf-8")) for path in files if path.is_file()]
+    if environ.get("OPENCODE_CONFIG_CONTENT"):
+        layers.append(json.loads(environ["OPENCODE_CONFIG_CONTENT"]))
+    return {key: _with_environment(value, environ) for key, value in merged(*layers).items()}
+
+
+def _with_environment(value: Any, environ: Mapping[str, str]) -> Any:
+    """`{env:NAME}` in texts is the variable's value, or nothing."""
+    if isinstance(value, str) and "{env:" in value:
+        before, _, rest = value.partition("{env:")
+        name, _, after = rest.partition("}")
+        return before + environ.get(name, "") + str(_with_environment(after, environ))
+    if isinstance(value, dict):
+        return {key: _with_environment(item, environ) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_environment(item, environ) for item in value]
+    return value
+
+
+async def _serve(settings: Mapping[str, Any], host: str, port: int) -> None:
+    password = os.environ.get("OPENCODE_SERVER_PASSWORD") or None
+    username = os.environ.get("OPENCODE_SERVER_USERNAME") or "opencode"
+    server = OpencodeServer(settings, Path.cwd(), password, username)
+    await server.start(host, port)
+    if password is None:
+        sys.stderr.write("Warning: OPENCODE_SERVER_PASSWORD is not set; server is unsecured.\n")
+    sys.stdout.write(f"opencode server listening on http://{host}:{server.port}\n")
+    sys.stdout.flush()
+    await asyncio.Event().wait()

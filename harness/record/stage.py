@@ -1,0 +1,215 @@
+"""What a scenario plays on: an opencode server, the script of its model, and an ear on its events."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from harness.engine import Engine
+from harness.errors import HarnessError
+from harness.exchange import Exchange
+from harness.fakes.model.script import SUMMARY, Answer, Rule
+from harness.sse import Parser
+from harness.stack import Stack
+
+Event = dict[str, Any]
+
+_CALL_SECONDS = 60.0
+_EVENT_SECONDS = 60.0
+_QUIET_SECONDS = 0.4
+_POLL_SECONDS = 0.02
+MODEL = {"providerID": "litellm", "modelID": "vendor/large-1"}
+
+
+@dataclass
+class Heard:
+    """The events of one subscription, each with the time of day in seconds; `ended` when the server closed it."""
+
+    name: str
+    events: list[tuple[float, Event]] = field(default_factory=list)
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A call of a scenario with its answer."""
+
+    method: str
+    target: str
+    sent: Any
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Stage:
+    """One scenario's hold on the parts; everything it does is kept for the recording."""
+
+    def __init__(self, engine: Engine, stack: Stack, project: str) -> None:
+        self._engine = engine
+        self.project = project
+        self.stack = stack
+        self.calls: list[Answered] = []
+        self.heard: list[Heard] = []
+        self._rules: tuple[Rule, ...] = ()
+        self._auth = (stack.username, stack.password)
+        self._changed = threading.Condition()
+        self._ends = contextlib.ExitStack()
+        self._http = self._ends.enter_context(
+            httpx.Client(base_url=stack.server_url, auth=self._auth, trust_env=False, timeout=_CALL_SECONDS)
+        )
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._ends.close()
+
+    def model_says(self, *answers: Answer, to: str | None = None, summary: Answer = SUMMARY) -> None:
+        """The model's answers, step by step, to prompts that hold `to` (to any when None)."""
+        self._rules = (*self._rules, Rule(to, answers, summary))
+        self.stack.model.script.replace(self._rules)
+
+    def model_calls(self) -> tuple[Exchange, ...]:
+        """The calls of the model server so far."""
+        return self.stack.journal.seen("model")
+
+    def await_model_calls(self, count: int, or_idle: tuple[Heard, str] | None = None) -> None:
+        """Wait until the model server was called so often, or else a session is idle."""
+
+        def enough() -> bool:
+            return len(self.model_calls()) >= count or (
+                or_idle is not None and _is_idle(self.events(or_idle[0]), or_idle[1])
+            )
+
+        with self._changed:
+            deadline = time.time() + _EVENT_SECONDS
+            while not enough():
+                if time.time() > deadline:
+                    raise HarnessError(f"the model server was not called {count} times within {_EVENT_SECONDS:g} s")
+                self._changed.wait(_POLL_SECONDS)
+
+    def call(self, method: str, target: str, sent: Any = None, **options: Any) -> httpx.Response:
+        """Make a call and keep it; `sent` is JSON, or raw when bytes."""
+        if isinstance(sent, bytes):
+            options |= {"content": sent, "headers": {"content-type": "application/json"}}
+        elif sent is not None:
+            options["json"] = sent
+        response = self._http.request(method, target, **options)
+        shown = sent.decode() if isinstance(sent, bytes) else sent
+        self.calls.append(Answered(method, target, shown, response.status_code, response.headers, response.content))
+        return response
+
+    def call_as(self, credentials: tuple[str, str] | None, method: str, target: str, sent: bytes = b"") -> None:
+        """Make a call with other credentials, or none."""
+        http = httpx.Client(base_url=self.stack.server_url, auth=credentials, trust_env=False, timeout=5.0)
+        with http, http.stream(method, target, content=sent) as response:
+            if "text/event-stream" not in response.headers.get("content-type", ""):
+                response.read()
+            body = response.content if response.is_closed else b""
+        right = (self.stack.username, self.stack.password)
+        who = (
+            "nobody"
+            if credentials is None
+            else "wrong "
+            + " and ".join(
+                name
+                for name, given, wanted in zip(("user", "password"), credentials, right, strict=True)
+                if given != wanted
+            )
+        )
+        self.calls.append(Answered(method, target, who, response.status_code, response.headers, body))
+
+    def call_beside(self, method: str, target: str, sent: Any) -> Callable[[], None]:
+        """Make a call in the background; what it returns waits for the answer and keeps it."""
+        pool = self._ends.enter_context(ThreadPoolExecutor(1))
+        future = pool.submit(self._http.request, method, target, json=sent)
+
+        def keep() -> None:
+            response = future.result()
+            self.calls.append(Answered(method, target, sent, response.status_code, response.headers, response.content))
+
+        return keep
+
+    def leave_after(self, seconds: float, method: str, target: str, sent: Any) -> None:
+        """Make a call and close the connection before its answer."""
+        with contextlib.suppress(httpx.ReadTimeout):
+            self._http.request(method, target, json=sent, timeout=seconds)
+
+    @property
+    def project_folder(self) -> Path:
+        """The server's folder."""
+        return Path(self.project)
+
+    def session(self, **body: Any) -> str:
+        """The id of a new session."""
+        created = self.call("POST", "/session", {"title": "recorded", **body})
+        return str(created.json()["id"])
+
+    def prompt(self, session: str, text: str, **body: Any) -> httpx.Response:
+        """Begin a turn in the background of the server."""
+        whole = {"model": MODEL, "parts": [{"type": "text", "text": text}], **body}
+        return self.call("POST", f"/session/{session}/prompt_async", whole)
+
+    def listen(self, target: str = "/event", **options: Any) -> Heard:
+        """Subscribe, and return once the server has said that it is connected."""
+        heard = Heard(target)
+        self.heard.append(heard)
+        listening = self._engine.submit(self._hear(heard, options))
+        self._ends.callback(listening.cancel)
+        self.wait(heard, lambda event: event["type"] == "server.connected")
+        return heard
+
+    def wait(self, heard: Heard, wanted: Callable[[Event], bool], count: int = 1, within: float = 60.0) -> None:
+        """Wait until so many events are as wanted."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: sum(map(wanted, self.events(heard))) >= count, within):
+                raise HarnessError(f"not {count} events as wanted within {within:g} s")
+
+    def idle(self, heard: Heard, session: str, count: int = 1, within: float = _EVENT_SECONDS) -> None:
+        """Wait until the session has become idle so often, and for what follows right behind."""
+        self.wait(
+            heard, lambda e: e["type"] == "session.idle" and e["properties"]["sessionID"] == session, count, within
+        )
+        self.quiet(heard)
+
+    def quiet(self, heard: Heard, seconds: float = _QUIET_SECONDS) -> None:
+        """Wait until nothing has been heard for a moment."""
+        with self._changed:
+            count = -1
+            while count != len(heard.events):
+                count = len(heard.events)
+                self._changed.wait_for(lambda: len(heard.events) > count, seconds)  # noqa: B023
+
+    def events(self, heard: Heard) -> Iterator[Event]:
+        """What was heard so far, unwrapped from the envelope of `/global/event`."""
+        return (event.get("payload", event) for _, event in list(heard.events))
+
+    async def _hear(self, heard: Heard, options: Any) -> None:
+        parser = Parser()
+        timeout = httpx.Timeout(_CALL_SECONDS, read=None)
+        async with (
+            httpx.AsyncClient(
+                base_url=self.stack.server_url, auth=self._auth, trust_env=False, timeout=timeout
+            ) as http,
+            http.stream("GET", heard.name, **options) as stream,
+        ):
+            with contextlib.suppress(httpx.HTTPError):
+                async for data in stream.aiter_raw():
+                    with self._changed:
+                        now = time.time()
+                        heard.events += [(now, event.json()) for event in parser.feed(data)]
+                        self._changed.notify_all()
+        with self._changed:
+            heard.ended = True
+            self._changed.notify_all()
+
+
+def _is_idle(events: Iterator[Event], session: str) -> bool:
+    return any(event["type"] == "session.idle" and event["properties"]["sessionID"] == session for event in events)

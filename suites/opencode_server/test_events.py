@@ -1,0 +1,111 @@
+"""The event streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.actors import JournalReader, Script
+from harness.check import expect
+from harness.exchange import Exchange
+from harness.expectations import shown
+from harness.fakes.model.script import Answer
+from harness.opencode_calls import Opencode, await_calls, has, idle, kinds, of
+from harness.target import Facts
+
+MEND = "do as opencode does"
+HEARTBEAT = 10.0
+ELSEWHERE = "/tmp/turnproof-elsewhere"
+
+
+@pytest.mark.requirement("OS-EVENT-1")
+def test_the_stream_begins_with_connected(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
+    """And every event has its three fields."""
+    script.answer("answer", Answer("ok"), nonce=nonce("asked"))
+    ear = opencode.listen()
+    session = opencode.session()
+    opencode.prompt("ask", session, nonce("asked"))
+    events = ear.until("idle", idle(session))
+    stream = ear.exchange("stream")
+    expect(stream.content_type == "text/event-stream", "text/event-stream", shown(stream), MEND, stream)
+    expect(kinds(events)[0] == "server.connected", "server.connected first", kinds(events)[0], MEND, stream)
+    fields = {tuple(sorted(event)) for event in events}
+    expect(fields == {("id", "properties", "type")}, "id, type and properties", repr(fields), MEND, stream)
+
+
+@pytest.mark.requirement("OS-EVENT-2")
+def test_a_silent_model_leaves_only_the_heartbeat(
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], target: Facts
+) -> None:
+    """A time-out on the stream never fires."""
+    script.answer("hang", Answer(fault="hang"), nonce=nonce("asked"))
+    ear = opencode.listen()
+    session = opencode.session()
+    opencode.prompt("ask", session, nonce("asked"))
+    await_calls(journal, "asked", nonce("asked"))
+    journal.read("settled", "client")
+    before = len(of(session, ear.until("before", bool)))
+    wait = HEARTBEAT / target.pace
+    events = ear.until("heartbeat", lambda seen: kinds(seen).count("server.heartbeat") >= 2, 2.5 * wait + 2)
+    stream = ear.exchange("stream")
+    beats = [chunk.at for chunk in stream.chunks if b"server.heartbeat" in chunk.data]
+    gap = beats[1] - beats[0] if len(beats) > 1 else 0.0
+    expect(0.7 * wait <= gap <= 1.3 * wait + 0.5, f"a heartbeat every {wait:g} s", f"{gap:.2f} s", MEND, stream)
+    expect(len(of(session, events)) == before, "no event of the session", repr(kinds(events)[-5:]), MEND, stream)
+    opencode.abort("abort", session)
+
+
+@pytest.mark.requirement("OS-EVENT-3")
+def test_events_are_per_directory(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
+    """A session of another folder is prompted from here, and heard of there."""
+    script.answer("half", Answer("half of it", fault="hang_after_text"), nonce=nonce("asked"))
+    here = opencode.listen("here")
+    there = opencode.listen("there", f"/event?directory={ELSEWHERE}")
+    session = opencode.session(query=f"?directory={ELSEWHERE}")
+    reply = opencode.prompt("ask", session, nonce("asked"))
+    heard = of(session, there.until("speaking", has("message.part.delta", session)))
+    expect("message.part.delta" in kinds(heard), "its events there", repr(kinds(heard)), MEND, reply)
+    stray = of(session, here.until("nothing", bool))
+    expect(not stray, "none of its events here", repr(kinds(stray)), MEND, reply)
+    statuses: dict[str, Exchange] = {
+        "here": opencode.call("status here", "GET", "/session/status"),
+        "by query": opencode.call("status there", "GET", f"/session/status?directory={ELSEWHERE}"),
+    }
+    busy = {where: session in (status.json() or {}) for where, status in statuses.items()}
+    expect(busy == {"here": False, "by query": True}, "busy there, unknown here", repr(busy), MEND, reply)
+    opencode.abort("abort", session)
+    ended = of(session, there.until("ended", idle(session)))
+    expect("session.idle" in kinds(ended), "an abort from here that ends it", repr(kinds(ended)[-3:]), MEND, reply)
+
+
+@pytest.mark.requirement("OS-EVENT-4")
+def test_a_late_subscriber_hears_nothing_of_before(
+    opencode: Opencode, script: Script, nonce: Callable[[str], str]
+) -> None:
+    """Subscribe before the prompt, or miss it."""
+    script.answer("answer", Answer("ok"), nonce=nonce("asked"))
+    early = opencode.listen("early")
+    session = opencode.session()
+    reply = opencode.message("ask", session, nonce("asked"))
+    early.until("idle", idle(session))
+    early.settle("settled")
+    late = opencode.listen("late")
+    other = opencode.session("other")
+    events = late.until("other", has("session.created", other))
+    expect(not of(session, events), "nothing of before", repr(kinds(of(session, events))), MEND, reply)
+
+
+@pytest.mark.requirement("OS-EVENT-5")
+def test_the_global_stream_wraps_every_event(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
+    """Each with its directory; a foreign directory's too."""
+    script.answer("answer", Answer("ok"), nonce=nonce("asked"))
+    ear = opencode.listen(target="/global/event")
+    session = opencode.session(query=f"?directory={ELSEWHERE}")
+
+    def created(events: list[dict[str, object]]) -> list[object]:
+        return [event.get("directory") for event in events if session in str(event.get("payload"))]
+
+    events = ear.until("created", lambda seen: bool(created(seen)))
+    found = created(events)
+    expect(found[:1] == [ELSEWHERE], f"payload and directory {ELSEWHERE}", repr(events[-1:]), MEND)
