@@ -47,7 +47,7 @@ def test_a_turn_under_way_lends_its_agent_to_no_other_key(
     """While one key's turn runs, the other still lists its own agents only, and may not ask for the first one's."""
     (one, ones), (two, twos) = pair
     alone = list_models(client, "alone", two)
-    script.answer("long", Answer(text="and so on, " * 3 + nonce("long"), piece=2, pause=0.05), nonce=nonce("held"))
+    script.answer("long", Answer(text=nonce("long"), piece=2, pause=0.05), nonce=nonce("held"))
     held = client.begin("held", ask(ones.id, nonce("held")), key=one.name)
     if not journal.wait("turn under way", "model", bool, target.deadline):
         raise Inconclusive("no turn began that could be held")
