@@ -122,7 +122,7 @@ def test_a_turn_does_not_wait_for_another_agents(
     def is_held(calls: tuple[Exchange, ...]) -> bool:
         return any(nonce("held").encode() in call.request.body for call in calls)
 
-    if not is_held(journal.wait("held call", "model", is_held, target.deadline / 2)):
+    if not is_held(journal.wait("held call", "model", is_held, target.deadline)):
         raise Inconclusive("the first request led to no model call")
     free = client.send("ask free", ask(free_agent.id, nonce("free")), key=key.name)
     script.open("let go", nonce("gate"))
