@@ -37,7 +37,6 @@ async def _read_trustingly(answer: httpx.Response) -> AsyncIterator[dict[str, An
     async for data in answer.aiter_bytes():
         for event in parser.feed(data):
             yield json.loads(event.data)
-    raise OpencodeError("the event stream ended")
 
 
 async def _read_end_as_idle(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
@@ -55,7 +54,6 @@ async def _read_end_as_idle(answer: httpx.Response) -> AsyncIterator[dict[str, A
     if last:
         yield {"type": "message.updated", "properties": {**last, "info": {**last["info"], "finish": "stop"}}}
         yield {"type": "session.idle", "properties": {"sessionID": last["sessionID"]}}
-    raise OpencodeError("the event stream ended")
 
 
 async def _wait_for_somebody(_opencode: Opencode, _question: Question, limit: asyncio.Timeout) -> None:

@@ -124,7 +124,6 @@ async def _read_lines_of_text(answer: httpx.Response) -> AsyncIterator[dict[str,
                 yield json.loads(line.removeprefix("data:"))
             except ValueError:
                 continue
-    raise OpencodeError("the event stream ended")
 
 
 async def _read_packets_apart(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
@@ -133,7 +132,6 @@ async def _read_packets_apart(answer: httpx.Response) -> AsyncIterator[dict[str,
     async for data in answer.aiter_bytes():
         for event in parser.feed(codecs.decode(data, "utf-8", "replace").encode()):
             yield event.json()
-    raise OpencodeError("the event stream ended")
 
 
 async def _read_short_lines(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
@@ -144,7 +142,6 @@ async def _read_short_lines(answer: httpx.Response) -> AsyncIterator[dict[str, A
             if len(event.data) > _LINE_LIMIT:
                 raise OpencodeError("a line is too long")
             yield event.json()
-    raise OpencodeError("the event stream ended")
 
 
 def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:

@@ -125,7 +125,7 @@ class Opencode:
 
 
 async def read_events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-    """The events in a stream's answer; raises OpencodeError at its end, and at an event that is none."""
+    """The events in a stream's answer, up to its end; raises OpencodeError at an event that is none."""
     parser = Parser()
     async for data in answer.aiter_bytes():
         for event in parser.feed(data):
