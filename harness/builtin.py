@@ -24,18 +24,19 @@ DEFAULT_TARGETS = {"agent_endpoint": REFERENCE, "opencode_server": STAND_IN}
 FAST = 10.0
 """How many times shorter the waits of a stand-in with a flaw are."""
 
+_SHORT_DEADLINE = 3.0
 _FILE = Path(__file__).parent / "fixtures" / "targets" / "reference-endpoint.toml"
 
 
-def find_target(text: str) -> Target:
-    """The target that `text` names: one of the above, a target file or a URL.
+def find_target(text: str, opencode: str = STAND_IN) -> Target:
+    """The target that `text` names: one of the above, a target file or a URL; `opencode` is what is put behind it.
 
     Raises UsageError when there is no such thing, or when it cannot be used.
     """
     if text == REFERENCE:
-        return load(_FILE)
+        return _reference(opencode)
     if text.startswith(_MUTANT):
-        return _mutant(text.removeprefix(_MUTANT))
+        return _mutant(text.removeprefix(_MUTANT), opencode)
     if text == STAND_IN:
         return _opencode_server(text, StandIn())
     if text.startswith(_FLAW):
@@ -61,11 +62,17 @@ def _opencode_server(text: str, opencode: StandIn | str) -> Target:
     )
 
 
-def _mutant(name: str) -> Target:
+def _reference(opencode: str) -> Target:
+    """The reference. Over the stand-in, whose turns take no time, it has a shorter deadline, to be waited for."""
+    reference = load(_FILE)
+    return replace(reference, deadline=_SHORT_DEADLINE) if opencode == STAND_IN else reference
+
+
+def _mutant(name: str, opencode: str) -> Target:
     known = [mutant.name for mutant in MUTANTS]
     if name not in known:
         raise UsageError(f"no mutant is called {name!r}", f"the mutants are: {', '.join(known)}")
-    reference = load(_FILE)
+    reference = _reference(opencode)
     assert reference.start is not None
     command: list[str] = []
     for part in reference.start.command:

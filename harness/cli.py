@@ -113,7 +113,14 @@ def run(
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(
-        find_target(target or DEFAULT_TARGETS[suite]), suite, expression, strict, require_all, out, workers, wanted
+        find_target(target or DEFAULT_TARGETS[suite], wanted),
+        suite,
+        expression,
+        strict,
+        require_all,
+        out,
+        workers,
+        wanted,
     )
     with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
@@ -143,7 +150,7 @@ def doctor(target: str, wanted: str) -> int:
     """
     from harness.doctor import examine
 
-    examine(find_target(target), lambda step, detail: click.echo(f"ok  {step}: {detail}"), wanted)
+    examine(find_target(target, wanted), lambda step, detail: click.echo(f"ok  {step}: {detail}"), wanted)
     return 0
 
 

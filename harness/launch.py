@@ -147,6 +147,7 @@ def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dic
         "python": sys.executable,
         "port": str(port),
         "url": target.url or f"http://127.0.0.1:{port}",
+        "deadline": f"{target.deadline:g}",
         "work": str(folder),
         "owner_secret": owner,
         "registry_secret": registry,

@@ -74,6 +74,8 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     if SUITE_OF[order.target.kind] != order.suite:
         hint = f"add --suite {SUITE_OF[order.target.kind]}, or name another target"
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
+    if order.workers and order.target.url is not None:
+        raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
     order = replace(order, target=discovered(order.target))
     part = opencode_part(order.target, order.opencode, observer.step)
     observer.planned(len(planned))

@@ -33,7 +33,7 @@ MINT = '[keys.mint]\npath = "/keys"\npointer = "/key"\n'
 MINTING = '[mint]\npath = "/keys"\npointer = "/key"\nheaders = {}\n'
 REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
 
-KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {work}, {env:NAME}"
+KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {deadline}, {work}, {env:NAME}"
 KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace(
     "{work},", "{work}, {owner_secret}, {registry_secret},"
 )

@@ -20,6 +20,7 @@ VARIABLES = {
 """The environment variables that must be set, and the fields that they fill."""
 
 _REGISTRY = "ENDPOINT_REGISTRY_TOKEN"
+_DEADLINE = "ENDPOINT_DEADLINE"
 _FOLDERS = "ENDPOINT_FOLDERS"
 
 
@@ -53,14 +54,17 @@ class Config:
 def load_config(path: Path, environ: Mapping[str, str]) -> Config:
     """The configuration in `path`; raises UsageError when it or a variable cannot be had.
 
-    The registry token of an agent is ENDPOINT_REGISTRY_TOKEN; without it there is none. Folders are relative to
-    ENDPOINT_FOLDERS, or else to the current one.
+    The deadline is ENDPOINT_DEADLINE in seconds, where it is set. The registry token of an agent is
+    ENDPOINT_REGISTRY_TOKEN; without it there is none. Folders are relative to ENDPOINT_FOLDERS, or else to the
+    current one.
     """
     missing = [name for name in VARIABLES if not environ.get(name)]
     if missing:
         raise UsageError(f"not set: {', '.join(missing)}", "Set them in the endpoint's environment.")
     given: dict[str, Any] = {field_name: environ[name] for name, field_name in VARIABLES.items()}
     try:
+        if environ.get(_DEADLINE):
+            given["deadline"] = float(environ[_DEADLINE])
         settings = json.loads(path.read_text("utf-8"))
         config = Config(**settings, **given, registry_token=environ.get(_REGISTRY) or None)
         root = Path(environ.get(_FOLDERS, ".")).resolve()

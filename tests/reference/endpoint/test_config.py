@@ -63,3 +63,7 @@ def test_folders_are_in_the_folder_that_is_given(tmp_path: Path) -> None:
 
 def test_without_folders_there_are_none(tmp_path: Path) -> None:
     assert load_config(_write(tmp_path, SETTINGS), ENVIRON).folders == {}
+
+
+def test_deadline_is_taken_from_the_environment(tmp_path: Path) -> None:
+    assert load_config(_write(tmp_path, SETTINGS), {**ENVIRON, "ENDPOINT_DEADLINE": "3.5"}).deadline == 3.5
