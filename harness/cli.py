@@ -113,7 +113,7 @@ def run(
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(
-        find_target(target or DEFAULT_TARGETS[suite], wanted),
+        find_target(target or DEFAULT_TARGETS.get(suite, REFERENCE), wanted),
         suite,
         expression,
         strict,
