@@ -12,11 +12,13 @@ from typing import Any
 import httpx
 
 from harness.mutants.mutant import Mutant
+from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.chat_request import Message
+from harness.reference.endpoint.driver import Drive, Say
 from harness.reference.endpoint.envelope import Refusal, turn_failed
 from harness.reference.endpoint.opencode import Opencode, OpencodeError
 from harness.reference.endpoint.parts import Parts
-from harness.reference.endpoint.turn import Failure, Question, Reply, Step, Turn
+from harness.reference.endpoint.turn import Failure, Outcome, Question, Reply, Step, Turn
 from harness.sse import Parser
 
 
@@ -109,6 +111,14 @@ class _AbortedIsReply(Turn):
         return super()._on_error(properties)
 
 
+async def _try_late_turns_again(_model: Model, drive: Drive, say: Say | None) -> Outcome:
+    for _ in range(4):
+        outcome = await drive(say)
+        if outcome != Failure("no outcome in time"):
+            break
+    return outcome
+
+
 def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
     return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
@@ -118,6 +128,14 @@ FAULTS: tuple[Mutant[Parts], ...] = (
     _mutant("upstream_4xx_passed_on", "passes opencode's 4xx on", "AE-FAULT-2", turn_failed=_pass_status_on),
     _mutant("malformed_event_crashes", "trusts every event", "AE-FAULT-4", read_events=_read_trustingly),
     _mutant("stream_end_is_idle", "answers when the stream ends", "AE-FAULT-4", read_events=_read_end_as_idle),
+    _mutant(
+        "late_turn_again",
+        "tries a late turn four times",
+        "AE-FAULT-5",
+        "AE-FAULT-6",
+        "AE-FAULT-7",
+        run_turn=_try_late_turns_again,
+    ),
     _mutant("question_waits", "waits for an answer for ever", "AE-FAULT-7", answer_question=_wait_for_somebody),
     _mutant("tells_why", "tells why a turn failed", "AE-FAULT-8", make_turn=_TellsWhy, turn_failed=_say_why),
     _mutant("no_agent_error", "answers 502 without a code", "AE-FAULT-8", turn_failed=_no_code),

@@ -26,6 +26,10 @@ ENDLESS = Answer(text="and again ", finish=None, pause=0.1)
 """Without a finish reason opencode asks again, without end."""
 
 
+RETRIED = Answer(status=500, message="try again later")
+"""opencode tries again after 2, 4, 8 and more seconds."""
+
+
 def calls_with(journal: JournalReader, label: str, word: str) -> list[Exchange]:
     """The model calls whose prompt holds `word`."""
     return [call for call in journal.read(label, "model") if word.encode() in call.request.body]
@@ -39,6 +43,14 @@ def await_calls(journal: JournalReader, label: str, words: list[str], within: fl
 
     if not all_made(journal.wait(label, "model", all_made, within)):
         raise Inconclusive("not every request led to a model call")
+
+
+def expect_refused_in_time(reply: Exchange, target: Facts, why: str) -> None:
+    """A 502 or 504 that is not later than the declared deadline."""
+    expect_refusal(reply, {502, 504}, f"a turn that is not over when {why}", "answer 502 at the deadline")
+    late = reply.duration is None or reply.duration > target.deadline + SLACK
+    limit = f"{target.deadline:g} s (the declared deadline, and {SLACK:g} s for the way)"
+    expect(not late, f"the refusal within {limit} when {why}", shown(reply), "keep one deadline per turn", reply)
 
 
 def expect_ended(journal: JournalReader, clock: Clock, target: Facts, words: dict[str, str]) -> None:
@@ -66,6 +78,41 @@ def expect_ended(journal: JournalReader, clock: Clock, target: Facts, words: dic
         )
 
 
+@pytest.mark.requirement("AE-FAULT-5")
+@pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
+def test_a_turn_without_an_end_is_refused_at_the_deadline(
+    client: Client,
+    script: Script,
+    journal: JournalReader,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
+    stream: bool,
+) -> None:
+    """Silence in which only heartbeats are heard, and retries without end: neither holds a request for ever."""
+    turns = {"the model is silent": ("silent", HANG), "the model is tried again and again": ("retried", RETRIED)}
+    for label, answer in turns.values():
+        script.answer(label, answer, nonce=nonce(label))
+    asked = [
+        client.begin(f"ask {label}", ask(agent.id, nonce(label), stream=stream), key=key.name)
+        for label, _ in turns.values()
+    ]
+    await_calls(journal, "calls", [nonce(label) for label, _ in turns.values()], target.deadline)
+    for why, call in zip(turns, asked, strict=True):
+        expect_refused_in_time(call.result(), target, why)
+
+
+@pytest.mark.requirement("AE-FAULT-5")
+def test_an_endless_loop_of_steps_is_refused_at_the_deadline(
+    client: Client, script: Script, nonce: Callable[[str], str], target: Facts, key: KeyFacts, agent: Agent
+) -> None:
+    """Without a finish reason opencode asks the model again and again; the client does not wait for it."""
+    script.answer("endless", ENDLESS, nonce=nonce("endless"))
+    reply = client.send("ask", ask(agent.id, nonce("endless")), key=key.name)
+    expect_refused_in_time(reply, target, "the model is asked without end")
+
+
 @pytest.mark.requirement("AE-FAULT-6")
 def test_giving_up_at_the_deadline_aborts_the_turn(
     client: Client,
@@ -84,11 +131,7 @@ def test_giving_up_at_the_deadline_aborts_the_turn(
     asked = [client.begin(f"ask {label}", ask(agent.id, nonce(label)), key=key.name) for label, _ in turns.values()]
     await_calls(journal, "calls", [nonce(label) for label, _ in turns.values()], target.deadline)
     for why, call in zip(turns, asked, strict=True):
-        reply = call.result()
-        expect_refusal(reply, {502, 504}, f"a turn that is not over when {why}", "answer 502 at the deadline")
-        late = reply.duration is None or reply.duration > target.deadline + SLACK
-        limit = f"{target.deadline:g} s (the declared deadline, and {SLACK:g} s for the way)"
-        expect(not late, f"the refusal within {limit} when {why}", shown(reply), "keep one deadline per turn", reply)
+        expect_refused_in_time(call.result(), target, why)
     expect_ended(journal, clock, target, {why: nonce(label) for why, (label, _) in turns.items()})
 
 
