@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 from harness.actors import Call, Client, JournalReader
@@ -15,13 +16,15 @@ from harness.sse import parse
 
 T = TypeVar("T")
 Event = dict[str, Any]
-Wanted = Callable[[list[Event]], bool]
+Wanted = Callable[[list[Event]], object]
+Test = Callable[[list[Event]], bool]
 
 KEY = "main"
 MODEL = {"providerID": PROVIDER, "modelID": MODELS[0]}
 WITHIN = 30.0
 """Seconds in which what must come must have come: long for a loaded machine."""
 
+_PLAIN = (("accept-encoding", "identity"),)
 _JSON = (("content-type", "application/json"),)
 
 
@@ -35,7 +38,7 @@ class Ear:
         """The events so far, as soon as they are as wanted, or after `within` seconds."""
 
         def heard(seen: tuple[Exchange, ...]) -> bool:
-            return wanted(self._events(seen))
+            return bool(wanted(self._events(seen)))
 
         return self._events(self._journal.wait(label, "client", heard, within))
 
@@ -67,7 +70,7 @@ class Opencode:
     def begin(self, label: str, method: str, target: str, body: Any = None, key: str | None = KEY) -> Call:
         """Make a call in the background; `body` is JSON, or raw when bytes."""
         raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        headers = () if body is None else _JSON
+        headers = _PLAIN if body is None else _PLAIN + _JSON
         return self._client.begin(label, Request(method, target, headers, raw), key)
 
     def call(self, label: str, method: str, target: str, body: Any = None, key: str | None = KEY) -> Exchange:
@@ -76,7 +79,7 @@ class Opencode:
 
     def head(self, label: str, target: str, headers: Headers) -> Exchange:
         """Make a call as somebody else, and leave as soon as its status is there: a stream would not end."""
-        call = self._client.begin(label, Request("GET", target, headers))
+        call = self._client.begin(label, Request("GET", target, _PLAIN + headers))
         self._journal.wait(f"{label}: head", "client", lambda seen: _has_status(seen, label), WITHIN)
         return call.leave()
 
@@ -110,6 +113,13 @@ class Opencode:
         known = sorted(by_version, key=_numbers)
         return by_version[next((name for name in reversed(known) if _numbers(name) <= version), known[0])]
 
+    def elsewhere(self) -> str:
+        """A folder that exists and is not the server's own: the one above it."""
+        own = self.call("own folder", "POST", "/session", {"title": "here"}).json()
+        if not isinstance(own, dict) or "directory" not in own:
+            raise Inconclusive("a session does not tell its folder")
+        return str(PurePath(own["directory"]).parent)
+
     def messages(self, label: str, session: str) -> list[dict[str, Any]]:
         """The session's messages as the server lists them."""
         listed = self.call(label, "GET", f"/session/{session}/message").json()
@@ -127,6 +137,9 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdigit()]
 
 
+_BESIDE = ("session.updated", "session.diff", "message.updated")
+
+
 def _has_status(seen: Iterable[Exchange], label: str) -> bool:
     return any(exchange.label == label and exchange.status is not None for exchange in seen)
 
@@ -139,6 +152,11 @@ def prompt(text: str, **body: Any) -> dict[str, Any]:
 def of(session: str, events: Iterable[Event]) -> list[Event]:
     """The events of a session."""
     return [event for event in events if event.get("properties", {}).get("sessionID") == session]
+
+
+def of_turn(session: str, events: Iterable[Event]) -> list[Event]:
+    """The events of a session but those of the jobs beside its turn, which may come late."""
+    return [event for event in of(session, events) if event.get("type") not in _BESIDE]
 
 
 def kinds(events: Iterable[Event]) -> list[str]:
@@ -157,12 +175,12 @@ def named(kind: str, events: Iterable[Event]) -> list[dict[str, Any]]:
     return [event["properties"] for event in events if _kind(event) == kind or event.get("type") == kind]
 
 
-def idle(session: str, count: int = 1) -> Wanted:
+def idle(session: str, count: int = 1) -> Test:
     """Whether the session has become idle so often."""
     return lambda events: kinds(of(session, events)).count("session.idle") >= count
 
 
-def has(kind: str, session: str, count: int = 1) -> Wanted:
+def has(kind: str, session: str, count: int = 1) -> Test:
     """Whether so many events of a type came of the session."""
     return lambda events: len(named(kind, of(session, events))) >= count
 

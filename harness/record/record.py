@@ -13,22 +13,34 @@ from harness.journal import Journal
 from harness.record.recording import recording
 from harness.record.scenarios import Scenario, scenarios
 from harness.record.stage import Stage
+from harness.target import StandIn
+
+QUIET = 0.4
+"""Seconds without an event after which a real server has said all: what it does beside a turn comes late."""
 
 
-def record(part: opencode.Part, names: Collection[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and recording of each of the named scenarios (of all when none is named), made on `part`."""
+def record(
+    part: opencode.Part, names: Collection[str] = (), quiet: float = QUIET
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and recording of each of the named scenarios (of all when none is named), made on `part`.
+
+    After `quiet` seconds without an event a scenario waits for nothing more.
+    """
     wanted = [scenario for scenario in scenarios() if not names or scenario.name in names]
+    pace = part.pace if isinstance(part, StandIn) else 1.0
     models = [(opencode.PROVIDER, model) for model in opencode.MODELS]
     with Engine() as engine, tempfile.TemporaryDirectory(prefix="turnproof-record-") as folder:
         work = Path(folder).resolve()
         journal = Journal()
         with stack.running(engine, journal, part, models, work) as running:
             for scenario in wanted:
-                yield scenario.name, _play(scenario, engine, running, work)
+                yield scenario.name, _play(scenario, engine, running, work, quiet, pace)
 
 
-def _play(scenario: Scenario, engine: Engine, running: stack.Stack, work: Path) -> dict[str, Any]:
-    stage = Stage(engine, running, str(work / "project"))
+def _play(
+    scenario: Scenario, engine: Engine, running: stack.Stack, work: Path, quiet: float, pace: float
+) -> dict[str, Any]:
+    stage = Stage(engine, running, str(work / "project"), quiet)
     try:
         scenario.play(stage)
     finally:
@@ -42,4 +54,4 @@ def _play(scenario: Scenario, engine: Engine, running: stack.Stack, work: Path) 
         running.model_tap.url: "<model>",
         running.password: "<password>",
     }
-    return recording(scenario.about, stage.calls, stage.heard, models, places)
+    return recording(scenario.about, stage.calls, stage.heard, models, places, pace)

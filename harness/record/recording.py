@@ -47,13 +47,17 @@ def recording(
     heard: Iterable[Heard],
     models: Iterable[Exchange],
     places: Mapping[str, str],
+    pace: float = 1.0,
 ) -> dict[str, Any]:
-    """The recording of a scenario as a JSON object; `places` are addresses and paths with their names."""
+    """The recording of a scenario as a JSON object; `places` are addresses and paths with their names.
+
+    Waits of a server that is `pace` times as fast are told as those of a real one.
+    """
     normal = Normal(places)
     kept: dict[str, Any] = {
         "about": about,
         "calls": [_call(call) for call in calls],
-        "streams": [_stream(one) for one in heard],
+        "streams": [_stream(one, pace) for one in heard],
         "model": [_model_call(call.request.json(), call) for call in models],
     }
     return {key: shortened(normal.value(value)) for key, value in kept.items()}
@@ -77,7 +81,7 @@ def _body(call: Answered) -> Any:
     return body
 
 
-def _stream(heard: Heard) -> dict[str, Any]:
+def _stream(heard: Heard, pace: float) -> dict[str, Any]:
     """A subscription: each session's events in their order, and which of the jobs beside the turn there were."""
     sessions: dict[str, list[Any]] = {}
     beside: set[str] = set()
@@ -89,9 +93,9 @@ def _stream(heard: Heard) -> dict[str, Any]:
         elif is_beside(inner):
             beside.add(inner["type"])
         elif not inner["type"].startswith(_START):
-            sessions.setdefault(str(inner["properties"].get("sessionID")), []).append(_event(at, event))
+            sessions.setdefault(str(inner["properties"].get("sessionID")), []).append(_event(at, event, pace))
     kept = {"of": heard.name, "sessions": list(sessions.values()), "beside": sorted(beside)}
-    return kept | ({"seconds between heartbeats": round(beats[1] - beats[0])} if len(beats) > 1 else {})
+    return kept | ({"seconds between heartbeats": round((beats[1] - beats[0]) * pace)} if len(beats) > 1 else {})
 
 
 def is_beside(event: Event) -> bool:
@@ -101,13 +105,13 @@ def is_beside(event: Event) -> bool:
     return event["type"] in _BESIDE or of_user
 
 
-def _event(at: float, event: Event) -> Any:
+def _event(at: float, event: Event, pace: float) -> Any:
     if "payload" in event:
-        return {**event, "payload": _event(at, event["payload"])}
+        return {**event, "payload": _event(at, event["payload"], pace)}
     kept = {key: value for key, value in event.items() if key != "id"}
     status = event.get("properties", {}).get("status")
     if isinstance(status, dict) and "next" in status:
-        wait = max(step for step in _WAITS if step <= status["next"] / 1000 - at + _LATE)
+        wait = max(step for step in _WAITS if step <= (status["next"] / 1000 - at) * pace + _LATE)
         kept = {
             "type": event["type"],
             "properties": {**event["properties"], "status": {**status, "next": f"<in {wait} s>"}},

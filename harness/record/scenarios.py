@@ -172,7 +172,7 @@ def prompt_accepted(stage: Stage) -> None:
     for body in bodies:
         session = stage.session()
         stage.prompt(session, "hello", **body)
-        stage.quiet(heard, 1.0)
+        stage.quiet(heard, 2.5)
         stage.call("GET", f"/session/{session}/message")
 
 
@@ -231,7 +231,7 @@ def title(stage: Stage) -> None:
     stage.model_says(Answer("answer"))
     stage.prompt(session, "hello")
     stage.idle(heard, session)
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
     stage.call("GET", f"/session/{session}")
 
 
@@ -471,10 +471,10 @@ def unknown_agent(stage: Stage) -> None:
     heard = stage.listen()
     session = stage.session()
     stage.prompt(session, "hello", agent="nobody")
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
     body = {"model": MODEL, "agent": "nobody", "parts": [{"type": "text", "text": "hello"}]}
     stage.call("POST", f"/session/{session}/message", body)
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
 
 
 @_scenario
@@ -541,7 +541,7 @@ def abort_at_once(stage: Stage) -> None:
     stage.prompt(session, "hello")
     stage.call("POST", f"/session/{session}/abort")
     stage.idle(heard, session)
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
 
 
 @_scenario
@@ -592,7 +592,7 @@ def delete_busy(stage: Stage) -> None:
     stage.prompt(session, "hello")
     stage.await_model_calls(1)
     stage.call("DELETE", f"/session/{session}")
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
     stage.call("GET", "/session/status")
 
 
@@ -676,7 +676,7 @@ def question_rejected(stage: Stage) -> None:
     session = stage.session()
     stage.model_says(Answer("", tool_calls=(_QUESTION,), finish="tool_calls"), Answer("done"))
     stage.prompt(session, "hello")
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
     stage.call("GET", "/question")
     asked = [e for e in stage.events(heard) if e["type"] == "question.asked"]
     stage.call("POST", "/question/que_x/reject")
@@ -693,7 +693,7 @@ def question_answered(stage: Stage) -> None:
     session = stage.session()
     stage.model_says(Answer("", tool_calls=(_QUESTION,), finish="tool_calls"), Answer("done"))
     stage.prompt(session, "hello")
-    stage.quiet(heard, 1.0)
+    stage.quiet(heard, 2.5)
     asked = [e for e in stage.events(heard) if e["type"] == "question.asked"]
     if asked:
         stage.call("POST", f"/question/{asked[0]['properties']['id']}/reply", {"answers": [["A"]]})

@@ -24,7 +24,6 @@ Event = dict[str, Any]
 
 _CALL_SECONDS = 60.0
 _EVENT_SECONDS = 60.0
-_QUIET_SECONDS = 0.4
 _POLL_SECONDS = 0.02
 MODEL = {"providerID": "litellm", "modelID": "vendor/large-1"}
 
@@ -51,9 +50,13 @@ class Answered:
 
 
 class Stage:
-    """One scenario's hold on the parts; everything it does is kept for the recording."""
+    """One scenario's hold on the parts; everything it does is kept for the recording.
 
-    def __init__(self, engine: Engine, stack: Stack, project: str) -> None:
+    After `quiet` seconds without an event nothing more is waited for.
+    """
+
+    def __init__(self, engine: Engine, stack: Stack, project: str, quiet: float) -> None:
+        self._quiet = quiet
         self._engine = engine
         self.project = project
         self.stack = stack
@@ -179,13 +182,13 @@ class Stage:
         )
         self.quiet(heard)
 
-    def quiet(self, heard: Heard, seconds: float = _QUIET_SECONDS) -> None:
-        """Wait until nothing has been heard for a moment."""
+    def quiet(self, heard: Heard, times: float = 1.0) -> None:
+        """Wait until nothing has been heard for a moment, or for so many."""
         with self._changed:
             count = -1
             while count != len(heard.events):
                 count = len(heard.events)
-                self._changed.wait_for(lambda: len(heard.events) > count, seconds)  # noqa: B023
+                self._changed.wait_for(lambda: len(heard.events) > count, times * self._quiet)  # noqa: B023
 
     def events(self, heard: Heard) -> Iterator[Event]:
         """What was heard so far, unwrapped from the envelope of `/global/event`."""

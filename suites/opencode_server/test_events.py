@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import pytest
@@ -11,12 +12,12 @@ from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import shown
 from harness.fakes.model.script import Answer
-from harness.opencode_calls import Opencode, await_calls, has, idle, kinds, of
+from harness.opencode_calls import Event, Opencode, await_calls, has, idle, kinds, of, of_turn
 from harness.target import Facts
 
 MEND = "do as opencode does"
 HEARTBEAT = 10.0
-ELSEWHERE = "/tmp/turnproof-elsewhere"
+TRIES = 5
 
 
 @pytest.mark.requirement("OS-EVENT-1")
@@ -45,14 +46,14 @@ def test_a_silent_model_leaves_only_the_heartbeat(
     opencode.prompt("ask", session, nonce("asked"))
     await_calls(journal, "asked", nonce("asked"))
     journal.read("settled", "client")
-    before = len(of(session, ear.until("before", bool)))
+    before = len(of_turn(session, ear.until("before", bool)))
     wait = HEARTBEAT / target.pace
     events = ear.until("heartbeat", lambda seen: kinds(seen).count("server.heartbeat") >= 2, 2.5 * wait + 2)
     stream = ear.exchange("stream")
     beats = [chunk.at for chunk in stream.chunks if b"server.heartbeat" in chunk.data]
     gap = beats[1] - beats[0] if len(beats) > 1 else 0.0
     expect(0.7 * wait <= gap <= 1.3 * wait + 0.5, f"a heartbeat every {wait:g} s", f"{gap:.2f} s", MEND, stream)
-    expect(len(of(session, events)) == before, "no event of the session", repr(kinds(events)[-5:]), MEND, stream)
+    expect(len(of_turn(session, events)) == before, "no event of the session", repr(kinds(events)[-5:]), MEND, stream)
     opencode.abort("abort", session)
 
 
@@ -60,9 +61,10 @@ def test_a_silent_model_leaves_only_the_heartbeat(
 def test_events_are_per_directory(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
     """A session of another folder is prompted from here, and heard of there."""
     script.answer("half", Answer("half of it", fault="hang_after_text"), nonce=nonce("asked"))
+    elsewhere = opencode.elsewhere()
     here = opencode.listen("here")
-    there = opencode.listen("there", f"/event?directory={ELSEWHERE}")
-    session = opencode.session(query=f"?directory={ELSEWHERE}")
+    there = opencode.listen("there", f"/event?directory={elsewhere}")
+    session = opencode.session(query=f"?directory={elsewhere}")
     reply = opencode.prompt("ask", session, nonce("asked"))
     heard = of(session, there.until("speaking", has("message.part.delta", session)))
     expect("message.part.delta" in kinds(heard), "its events there", repr(kinds(heard)), MEND, reply)
@@ -70,7 +72,7 @@ def test_events_are_per_directory(opencode: Opencode, script: Script, nonce: Cal
     expect(not stray, "none of its events here", repr(kinds(stray)), MEND, reply)
     statuses: dict[str, Exchange] = {
         "here": opencode.call("status here", "GET", "/session/status"),
-        "by query": opencode.call("status there", "GET", f"/session/status?directory={ELSEWHERE}"),
+        "by query": opencode.call("status there", "GET", f"/session/status?directory={elsewhere}"),
     }
     busy = {where: session in (status.json() or {}) for where, status in statuses.items()}
     expect(busy == {"here": False, "by query": True}, "busy there, unknown here", repr(busy), MEND, reply)
@@ -97,15 +99,21 @@ def test_a_late_subscriber_hears_nothing_of_before(
 
 
 @pytest.mark.requirement("OS-EVENT-5")
-def test_the_global_stream_wraps_every_event(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
-    """Each with its directory; a foreign directory's too."""
-    script.answer("answer", Answer("ok"), nonce=nonce("asked"))
+def test_the_global_stream_wraps_every_event(opencode: Opencode) -> None:
+    """Each with its directory; a foreign directory's too. What comes right behind the first event may be missed."""
+    elsewhere = opencode.elsewhere()
     ear = opencode.listen(target="/global/event")
-    session = opencode.session(query=f"?directory={ELSEWHERE}")
+    found: list[object] = []
+    for count in range(TRIES):
+        session = opencode.session(f"session {count}", f"?directory={elsewhere}")
+        events = ear.until(f"heard {count}", functools.partial(_directories, session), 1.0)
+        found = _directories(session, events)
+        if found:
+            break
+    stream = ear.exchange("stream")
+    expect(found[:1] == [elsewhere], f"payload and directory {elsewhere}", repr(found[:1]), MEND, stream)
 
-    def created(events: list[dict[str, object]]) -> list[object]:
-        return [event.get("directory") for event in events if session in str(event.get("payload"))]
 
-    events = ear.until("created", lambda seen: bool(created(seen)))
-    found = created(events)
-    expect(found[:1] == [ELSEWHERE], f"payload and directory {ELSEWHERE}", repr(events[-1:]), MEND)
+def _directories(session: str, events: list[Event]) -> list[object]:
+    """What events of `/global/event` that speak of a session name as their directory."""
+    return [event.get("directory") for event in events if session in str(event.get("payload"))]

@@ -29,6 +29,9 @@ SLACK = 1.0
 RETRIES = {"1.18.14": None, "1.18.25": 5}
 """How often a call is tried again before the turn is given up; None for without end."""
 
+UNFINISHED = {"1.18.14": 1, "1.18.25": 4}
+"""How many calls an answer without a finish reason costs, up to the fourth, which hangs."""
+
 
 @pytest.mark.requirement("OS-FAIL-1")
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
@@ -194,6 +197,7 @@ def test_without_a_finish_reason_there_is_no_end(
     opencode.abort("abort", session)
     events = of(session, ear.until("idle", idle(session)))
     reasons = [part["reason"] for part in parts(events) if part["type"] == "step-finish"]
-    wanted = opencode.held_to("no finish reason", {"1.18.33": ["unknown"] * 3})
-    expect(len(calls) >= 4 and reasons == wanted, f"four calls, {wanted}", f"{len(calls)}, {reasons}", MEND, reply)
+    count = opencode.held_to("no finish reason", UNFINISHED)
+    wanted = (count, ["unknown"] * min(count, 3))
+    expect((len(calls), reasons) == wanted, f"calls and reasons {wanted}", f"{len(calls)}, {reasons}", MEND, reply)
     expect(has("session.idle", session)(events), "idle after the abort", repr(kinds(events)[-3:]), MEND, reply)

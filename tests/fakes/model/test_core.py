@@ -214,3 +214,24 @@ def test_type_of_a_status_tells_whose_fault_it_is(status: int, type_: str) -> No
 @pytest.mark.parametrize("fault", ["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_chunk"])
 def test_every_fault_is_named_in_the_plan(fault: Fault, stream: bool) -> None:
     assert completion(Answer("x", fault=fault), stream=stream).fault == fault
+
+
+def test_tool_calls_are_streamed_with_ids_that_differ_from_step_to_step() -> None:
+    answer = Answer("", tool_calls=(ToolCall("read", '{"a": 1}'), ToolCall("bash")), finish="tool_calls")
+    calls = [call for call, *_ in deltas(answer, "tool_calls")]
+    assert [(call["index"], call["function"]["name"]) for call in calls] == [(0, "read"), (1, "bash")]
+    later = events(answer, messages=[*MESSAGES, {"role": "tool", "content": "x"}])
+    assert calls[0]["id"] not in json.dumps(later)
+
+
+def test_a_whole_completion_holds_its_tool_calls() -> None:
+    plan = completion(Answer("", tool_calls=(ToolCall("read", "{}"),), finish="tool_calls"))
+    assert body_of(plan)["choices"][0]["message"]["tool_calls"][0]["function"] == {"name": "read", "arguments": "{}"}
+
+
+def test_reasoning_goes_into_the_field_that_the_answer_names() -> None:
+    assert "".join(deltas(Answer(reasoning="hm", reasoning_field="reasoning"), "reasoning")) == "hm"
+
+
+def test_an_error_may_be_of_another_type_than_its_status() -> None:
+    assert body_of(completion(Answer(status=401, error_type="server_error")))["error"]["type"] == "server_error"

@@ -7,6 +7,7 @@ import pytest
 
 from harness.fakes.model.script import SUMMARY, TITLE, Answer, Rule, Script, call_kind, messages_of, text_of
 
+SUMS_UP = "You are a context summarization agent."
 FIRST, SECOND = Answer("first"), Answer("second")
 
 
@@ -52,6 +53,8 @@ def test_body_without_messages_has_none(body: object) -> None:
         (prompt("x"), "turn"),
         (prompt("x", "You are a title generator."), "title"),
         (prompt("x", "You are a context summarization agent."), "summary"),
+        (prompt("Create a new anchored summary from the conversation history."), "summary"),
+        (prompt("x", "Summarize what you did at the end."), "turn"),
         (prompt("x", "You are a title generator.", tools=[{"type": "function"}]), "turn"),
         (prompt("You are a title generator.", "You are an agent."), "turn"),
         (prompt("x", "You are a title generator.", tools=[]), "title"),
@@ -104,17 +107,12 @@ def test_title_gets_a_title_and_consumes_no_step() -> None:
 def test_summary_gets_the_rules_summary_and_consumes_no_step() -> None:
     summary = Answer("in short")
     rules = script(Rule("n1", (FIRST, SECOND), summary))
-    calls = [
-        prompt("n1", "You are a context summarization agent."),
-        prompt("n1"),
-        prompt("n1", "Summarize"),
-        prompt("n1"),
-    ]
+    calls = [prompt("n1", SUMS_UP), prompt("n1"), prompt("n1", SUMS_UP), prompt("n1")]
     assert [rules.choose(call) for call in calls] == [summary, FIRST, summary, SECOND]
 
 
 def test_summary_is_the_usual_one_unless_told() -> None:
-    assert script(Rule(None, (FIRST,))).choose(prompt("x", "You are a context summarization agent.")) == SUMMARY
+    assert script(Rule(None, (FIRST,))).choose(prompt("x", SUMS_UP)) == SUMMARY
 
 
 def test_replaced_rules_begin_at_their_first_step() -> None:

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from harness.fakes.opencode.serve import configuration, main
+from harness.fakes.opencode.shim import write_shim
+
+
+def write(path: Path, **settings: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def test_settings_come_from_home_then_the_named_file_then_the_folder_then_the_environment(tmp_path: Path) -> None:
+    home, folder, named = tmp_path / "home", tmp_path / "folder", tmp_path / "named.json"
+    write(home / ".config/opencode/opencode.json", a=1, b=1, c=1, d=1)
+    write(named, b=2, c=2, d=2)
+    write(folder / "opencode.json", c=3, d=3)
+    environ = {"HOME": str(home), "OPENCODE_CONFIG": str(named), "OPENCODE_CONFIG_CONTENT": '{"d": 4}'}
+    assert configuration(environ, folder) == {"a": 1, "b": 2, "c": 3, "d": 4}
+
+
+def test_a_variable_in_the_settings_is_filled_in(tmp_path: Path) -> None:
+    write(tmp_path / "opencode.json", key=["{env:KEY}!", "{env:NONE}"])
+    assert configuration({"HOME": str(tmp_path), "KEY": "secret"}, tmp_path) == {"key": ["secret!", ""]}
+
+
+def test_settings_that_are_not_json_end_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "opencode.json").write_text("{", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve"]) == 1
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The shim, started in a folder of its own, and its URL."""
+    shim = write_shim(tmp_path / "bin")
+    environ = {"HOME": str(tmp_path), "OPENCODE_SERVER_PASSWORD": "secret", "OPENCODE_SERVER_USERNAME": "somebody"}
+    command = [str(shim), "serve", "--port", "0", "--hostname", "127.0.0.1"]
+    with subprocess.Popen(command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = re.search(r"opencode server listening on (http://\S+)", process.stdout.readline())
+        assert line is not None
+        yield process, line[1]
+        process.kill()
+
+
+def test_the_shim_serves_with_the_user_and_password_of_the_environment(
+    served: tuple[subprocess.Popen[str], str],
+) -> None:
+    url = f"{served[1]}/global/health"
+    refused = httpx.get(url, auth=("opencode", "secret"), trust_env=False)
+    taken = httpx.get(url, auth=("somebody", "secret"), trust_env=False)
+    assert (refused.status_code, taken.status_code) == (401, 200)
+
+
+def test_the_shim_ends_at_sigterm_at_once(served: tuple[subprocess.Popen[str], str]) -> None:
+    served[0].terminate()
+    assert served[0].wait(5) == -signal.SIGTERM
