@@ -174,8 +174,7 @@ def _usage(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
 
 def _counted(body: dict[str, Any], answer: Answer) -> Usage:
     prompt = sum(len(text) for _, text in messages_of(body)) // 4 + 1
-    reasoning = len(answer.reasoning) // 4
-    return Usage(prompt, len(answer.text) // 4 + reasoning + 1, reasoning)
+    return Usage(prompt, (len(answer.text) + len(answer.reasoning)) // 4 + 1)
 
 
 def _error(message: str, type_: str, code: str | None) -> dict[str, Any]:
