@@ -44,5 +44,5 @@ def _entry(requirement: Requirement, planned: Sequence[Planned], mutants: Sequen
         "",
         f"- sources: {', '.join(requirement.sources)}",
         *(f"- check `{function}`" for function in functions),
-        f"- caught mutants: {', '.join(f'`{name}`' for name in mutants) or 'none'}",
+        f"- mutants that it catches: {', '.join(f'`{name}`' for name in mutants) or 'none'}",
     ]
