@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -151,6 +153,32 @@ def doctor(target: str, wanted: str) -> int:
     from harness.doctor import examine
 
     examine(find_target(target, wanted), lambda step, detail: click.echo(f"ok  {step}: {detail}"), wanted)
+    return 0
+
+
+@main.command()
+@click.argument("target", default=REFERENCE, metavar="[FILE]")
+@click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
+@reporting_errors
+def up(target: str, wanted: str) -> int:
+    """Hold a target with everything behind it until Ctrl-C; print addresses, a working key and a curl line.
+
+    \b
+    Example:
+      turnproof up my-endpoint.toml --opencode real
+    """
+    from harness.launch import launched, opencode_part
+    from harness.up import describe
+
+    def say(step: str, detail: str) -> None:
+        _ERR.print(f"[dim]{escape(step)}: {escape(detail)}[/]", soft_wrap=True)
+
+    chosen = find_target(target, wanted)
+    with launched(chosen, opencode_part(chosen, wanted, say), say) as launch:
+        click.echo(describe(launch))
+        _ERR.print("[dim]Ctrl-C ends it all[/]")
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
     return 0
 
 

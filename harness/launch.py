@@ -42,13 +42,17 @@ _GIVEN = ("opencode_url", "model_url")
 
 @dataclass(frozen=True)
 class Launch:
-    """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting."""
+    """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting.
+
+    `behind` is what stands behind it, None when that is nothing of ours.
+    """
 
     target: Target
     live: LiveTarget
     process: Supervised | None
     redactor: Redactor
     desk: KeyDesk | None = None
+    behind: stack.Stack | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
@@ -123,7 +127,7 @@ def launched(
         desk = key_desk(target, values, redactor)
         live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)
         ends.enter_context(live)
-        yield Launch(target, live, process, redactor, desk)
+        yield Launch(target, live, process, redactor, desk, behind)
 
 
 @contextlib.contextmanager

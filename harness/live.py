@@ -54,6 +54,7 @@ class LiveTarget:
         deadline: float,
         behind: Stack | None,
     ) -> None:
+        self.url = url
         self.keys = keys
         self._engine, self._journal, self._behind = engine, journal, behind
         self._client = Client(url)

@@ -1,0 +1,30 @@
+"""What `turnproof up` prints: where everything is, and a line that asks the target something."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from harness.launch import Launch
+from harness.opencode import USERNAME
+
+
+def describe(launch: Launch) -> str:
+    """The addresses of the running parts, a valid key, and a curl command that uses it.
+
+    The key and opencode's password are shown in clear: both were made for this run, or are the user's own.
+    """
+    facts, behind = launch.target.facts, launch.behind
+    lines = [f"endpoint      {launch.live.url}/v1"]
+    if behind is not None:
+        lines += [
+            f"opencode      {behind.opencode_url}  (user {USERNAME}, password {behind.password})",
+            f"model server  {behind.model_url}",
+        ]
+    key = next(key for key in facts.keys if key.state == "valid")
+    agent = next((agent.id for agent in facts.agents if agent.id in key.agents and not agent.no_model), "MODEL")
+    secret = launch.live.keys[key.name]
+    body = json.dumps({"model": agent, "messages": [{"role": "user", "content": "Hello"}]})
+    curl = ["curl", "-sS", f"{launch.live.url}/v1/chat/completions", "-H", f"authorization: Bearer {secret}"]
+    curl += ["-H", "content-type: application/json", "-d", body]
+    return "\n".join([*lines, f"key           {secret}", "", shlex.join(curl)])
