@@ -37,6 +37,11 @@ from harness.template import expand
 Say = Callable[[str, str], None]
 """Told each step that succeeded, with a detail."""
 
+
+def _quietly(_step: str, _detail: str) -> None:
+    pass
+
+
 _GIVEN = ("opencode_url", "model_url")
 
 
@@ -86,14 +91,22 @@ def models_of(target: Target) -> list[tuple[str, str]]:
     return list(dict.fromkeys((p, m) for p, m in pairs if p is not None and m is not None))
 
 
-@contextlib.contextmanager
-def launched(
-    target: Target, part: Part | None, say: Say = lambda _step, _detail: None, first_number: int = 1
-) -> Iterator[Launch]:
-    """The target, up and with its keys, for as long as the context lasts; its exchanges count from `first_number`.
+@dataclass(frozen=True)
+class Ground:
+    """What a target stands on: the engine, the journal, a work folder, and what is behind it, if anything is."""
 
-    `part` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady naming the
-    step that failed, and UsageError when an environment variable is missing.
+    engine: Engine
+    journal: Journal
+    work: Path
+    behind: stack.Stack | None
+
+
+@contextlib.contextmanager
+def ground(target: Target, part: Part | None, say: Say = _quietly, first_number: int = 1) -> Iterator[Ground]:
+    """The ground for `target`, for as long as the context lasts; its exchanges count from `first_number`.
+
+    `part` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady when that does
+    not come up.
     """
     with contextlib.ExitStack() as ends:
         work = Path(tempfile.mkdtemp(prefix="turnproof-"))
@@ -105,11 +118,21 @@ def launched(
             tapped = target.opencode is None
             behind = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
             say("the parts behind it are up", f"{part}, model server, {'two taps' if tapped else 'one tap'}")
-        values, redactor = _values(target, work, behind)
+        yield Ground(engine, journal, work, behind)
+
+
+@contextlib.contextmanager
+def launched_on(base: Ground, target: Target, say: Say = _quietly) -> Iterator[Launch]:
+    """The target, up and with its keys, for as long as the context lasts.
+
+    Raises TargetNotReady naming the step that failed, and UsageError when an environment variable is missing.
+    """
+    with contextlib.ExitStack() as ends:
+        values, redactor = _values(target, base)
         for name, secret in from_environment(target, os.environ).items():
             redactor.add(name, secret)
-        if behind is not None and target.opencode is not None:
-            yield ends.enter_context(_opencode_itself(target, engine, journal, behind, redactor))
+        if base.behind is not None and target.opencode is not None:
+            yield ends.enter_context(_opencode_itself(target, base, base.behind, redactor))
             return
         process = None
         if target.start is not None:
@@ -125,27 +148,32 @@ def launched(
                 secrets_[name] = secret
             say("its keys are had", ", ".join(secrets_))
         desk = key_desk(target, values, redactor)
-        live = LiveTarget(engine, journal, values["url"], secrets_, target.deadline, behind)
+        live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)
         ends.enter_context(live)
-        yield Launch(target, live, process, redactor, desk, behind)
+        yield Launch(target, live, process, redactor, desk, base.behind)
 
 
 @contextlib.contextmanager
-def _opencode_itself(
-    target: Target, engine: Engine, journal: Journal, behind: stack.Stack, redactor: Redactor
-) -> Iterator[Launch]:
+def launched(target: Target, part: Part | None, say: Say = _quietly, first_number: int = 1) -> Iterator[Launch]:
+    """The target on a ground of its own; see `ground` and `launched_on`."""
+    with ground(target, part, say, first_number) as base, launched_on(base, target, say) as launch:
+        yield launch
+
+
+@contextlib.contextmanager
+def _opencode_itself(target: Target, base: Ground, behind: stack.Stack, redactor: Redactor) -> Iterator[Launch]:
     """The launch of an opencode server that is judged itself; its key is what HTTP Basic carries."""
     key = base64.b64encode(f"{USERNAME}:{behind.password}".encode()).decode()
     redactor.add(f"key.{target.keys[0].name}", key)
     keys_ = {target.keys[0].name: key}
-    with LiveTarget(engine, journal, behind.server_url, keys_, target.deadline, behind) as live:
+    with LiveTarget(base.engine, base.journal, behind.server_url, keys_, target.deadline, behind) as live:
         yield Launch(target, live, None, redactor)
 
 
-def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dict[str, str], Redactor]:
+def _values(target: Target, base: Ground) -> tuple[dict[str, str], Redactor]:
     port, owner, registry = free_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(24)
     redactor = Redactor({"owner": owner, "registry": registry})
-    folder = work / "target"
+    folder = base.work / "target"
     folder.mkdir()
     values = {
         "python": sys.executable,
@@ -156,6 +184,7 @@ def _values(target: Target, work: Path, behind: stack.Stack | None) -> tuple[dic
         "owner_secret": owner,
         "registry_secret": registry,
     }
+    behind = base.behind
     if behind is not None:
         redactor.add("opencode", behind.password, USERNAME)
         values |= {

@@ -16,7 +16,6 @@ from harness.results import Planned
 from harness.suite_plugin import requirements_of
 
 _OWN_PLUGINS = (
-    "harness.plugin",
     "harness.fixtures.actors",
     "harness.fixtures.agent_endpoint",
     "harness.fixtures.opencode_server",

@@ -20,7 +20,7 @@ class ModelServer:
     """
 
     def __init__(self, models: Iterable[str], journal: Journal | None = None) -> None:
-        self._models = frozenset(models)
+        self.models = frozenset(models)
         self._journal = journal or Journal()
         self.script = Script()
         self._http = HttpServer(self._handle)
@@ -40,5 +40,5 @@ class ModelServer:
 
     def _handle(self, request: Request, wire: Wire) -> None:
         recording = self._journal.record("model", request)
-        plan = respond(request, self._models, self.script.choose)
+        plan = respond(request, self.models, self.script.choose)
         play(plan, wire, recording, gate=self.script.gate(plan.gate) if plan.gate else None)
