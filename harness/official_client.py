@@ -87,7 +87,7 @@ class OfficialClient:
                 base_url=f"{url}/v1", api_key=key, max_retries=0, timeout=self._deadline, http_client=http
             ) as client:
                 return {"value": use(client)}
-        except openai.OpenAIError as error:
+        except Exception as error:  # noqa: BLE001 - on garbage the client raises whatever its parser does
             status = error.status_code if isinstance(error, openai.APIStatusError) else None
             return {"raised": type(error).__name__, "status": status, "message": str(error)[:500]}
 

@@ -81,7 +81,7 @@ def judge(engine: Engine, handler: Handler | None, policies: Policies) -> list[C
     told: list[CheckResult] = []
     with ExitStack() as ends:
         url = ends.enter_context(serving(engine, handler)) if handler else f"http://127.0.0.1:{free_port()}"
-        # The margin that is given beyond a deadline is not needed here: 5 s in all.
+        # The margin that is given beyond a deadline is not needed here.
         live = ends.enter_context(Unreached(engine, Journal(), url, SECRETS, DEADLINE - 10.0, None))
         target = target_at(url, agents=AGENTS, keys=KEYS, policies=policies, deadline=DEADLINE, abort_grace=0.1)
         plugin = SuitePlugin(LiveSubject(Launch(target, live, None, Redactor(SECRETS)), "seed"), needs)
@@ -92,8 +92,8 @@ def judge(engine: Engine, handler: Handler | None, policies: Policies) -> list[C
     return told
 
 
-DEADLINE = 3.2
-"""Seconds; just long enough for the checks that a target may fail by being slow."""
+DEADLINE = 1.0
+"""Seconds; every check that waits for something waits in vain."""
 
 
 @pytest.mark.parametrize(

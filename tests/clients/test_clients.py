@@ -18,7 +18,7 @@ from harness.engine import Engine
 from harness.exchange import Exchange
 from harness.journal import Journal
 from harness.tap import Tap
-from tests.reference.endpoint.conftest import client, opencode, start
+from tests.reference.endpoint.conftest import client, module_engine, module_stub, module_url, opencode, start
 from tests.reference.endpoint.events import (
     answer,
     assistant,
@@ -32,7 +32,7 @@ from tests.reference.endpoint.events import (
 )
 from tests.reference.endpoint.opencode_stub import OpencodeStub
 
-__all__ = ["client", "opencode", "start"]
+__all__ = ["client", "module_engine", "module_stub", "module_url", "opencode", "start"]
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
