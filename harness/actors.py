@@ -17,7 +17,7 @@ from harness.fakes.model.script import SUMMARY, Answer, Rule
 from harness.tap_script import TapRule
 from harness.world import World, apply_view, view
 
-SETTLE = 0.15
+SETTLE = 0.08
 """Seconds without a new exchange on a hop after which a reading of the journal counts as complete."""
 
 

@@ -115,7 +115,7 @@ def run(
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(
-        find_target(target or DEFAULT_TARGETS.get(suite, REFERENCE), wanted),
+        find_target(DEFAULT_TARGETS.get(suite, REFERENCE) if target is None else target, wanted),
         suite,
         expression,
         strict,

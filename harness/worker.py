@@ -86,7 +86,8 @@ class Worker:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hook: makes this process ready when it is a worker of a run."""
+    """Hook: makes the suites' marker known, and this process ready when it is a worker of a run."""
+    config.addinivalue_line("markers", "requirement(*ids): the requirements of the contract that a check claims")
     workerinput = getattr(config, "workerinput", None)
     if workerinput is None or _KEY not in workerinput:
         return

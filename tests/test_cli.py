@@ -140,7 +140,7 @@ def test_version_is_told(invoke: Invoke) -> None:
 
 
 def test_checks_are_listed_with_their_requirements(invoke: Invoke) -> None:
-    told = invoke("run", "--list", "-k", "done")
+    told = invoke("run", "--list", "-k", "done_is_the_last")
     assert (told.exit_code, told.stdout) == (0, "AE-STREAM-3    done is the last thing said\n")
 
 
@@ -156,7 +156,7 @@ def test_target_that_is_not_ready_leaves_reports_that_say_so(invoke: Invoke) -> 
 
 
 def test_run_ends_with_the_verdict_and_says_where_it_is_written(invoke: Invoke, tmp_path: Path) -> None:
-    told = invoke("run", "--target", running.canned(tmp_path), "-k", "header", "--out", "here")
+    told = invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header", "--out", "here")
     assert told.exit_code == 0
     assert "conforms: the only MUST passes" in told.stdout
     assert "written to here: results.jsonl, junit.xml, summary.md" in told.stderr
@@ -164,18 +164,18 @@ def test_run_ends_with_the_verdict_and_says_where_it_is_written(invoke: Invoke, 
 
 
 def test_json_is_all_that_is_printed(invoke: Invoke, tmp_path: Path) -> None:
-    told = invoke("run", "--target", running.canned(tmp_path), "-k", "header", "--json")
+    told = invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header", "--json")
     assert json.loads(told.stdout)["exit_code"] == told.exit_code == 0
 
 
 def test_finished_run_is_verified(invoke: Invoke, tmp_path: Path) -> None:
-    invoke("run", "--target", running.canned(tmp_path), "-k", "header")
+    invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
     told = invoke("verify", "turnproof-report/results.jsonl")
     assert (told.exit_code, told.stdout) == (0, "2 of 2 verdicts were confirmed by replay\n")
 
 
 def test_forged_verdict_is_found(invoke: Invoke, tmp_path: Path) -> None:
-    invoke("run", "--target", running.canned(tmp_path), "-k", "header and models")
+    invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header and models")
     path = Path("turnproof-report/results.jsonl")
     path.write_text(path.read_text().replace('"verdict":"pass"', '"verdict":"inconclusive"'))
     told = invoke("verify", str(path))

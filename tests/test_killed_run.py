@@ -28,7 +28,7 @@ def kill_at(line: str, *arguments: str, cwd: Path) -> tuple[dict[int, str], dict
     ("line", "options"), [(UP, ()), (STARTED, ()), ("^3/", ("-n", "2"))], ids=["up", "started", "middle of two workers"]
 )
 def test_no_process_is_left_of_a_killed_run(tmp_path: Path, line: str, options: tuple[str, ...]) -> None:
-    before, left = kill_at(line, "-k", "AUTH", *options, cwd=tmp_path)
+    before, left = kill_at(line, "-k", "AUTH-1", "--opencode", "real", *options, cwd=tmp_path)
     assert any("opencode" in name for name in before.values())
     assert left == {}
 

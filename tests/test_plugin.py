@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 
@@ -7,18 +10,6 @@ import pytest
 def _only_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-
-
-def test_marker_is_known(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
-        import pytest
-
-        @pytest.mark.requirement("AE-AUTH-1")
-        def test_x(): pass
-        """
-    )
-    pytester.runpytest("--strict-markers", "-p", "harness.plugin").assert_outcomes(passed=1)
 
 
 def test_plugin_imports_no_more_of_turnproof_than_itself(pytester: pytest.Pytester) -> None:
@@ -31,3 +22,31 @@ def test_plugin_imports_no_more_of_turnproof_than_itself(pytester: pytest.Pytest
         """
     )
     pytester.runpytest_subprocess("-p", "harness.plugin", "-p", "no:randomly").assert_outcomes(passed=1)
+
+
+EXAMPLES = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "docs" / "testing.md").read_text(), re.S)
+
+
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "n2"])
+def test_the_examples_of_the_docs_run(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
+    pytester.makepyfile(**{f"test_{number}": example for number, example in enumerate(EXAMPLES)})
+    ran = pytester.runpytest_subprocess("-p", "harness.plugin", "-W", "error", *options)
+    ran.assert_outcomes(passed=len(EXAMPLES))
+
+
+def test_a_test_begins_without_the_rules_and_calls_of_another(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import httpx
+        import pytest
+
+        @pytest.mark.parametrize("n", range(2))
+        def test_x(model_server, n):
+            body = {"model": model_server.models[0], "messages": [{"role": "user", "content": "hello"}]}
+            reply = httpx.post(f"{model_server.url}/chat/completions", json=body).json()
+            assert reply["choices"][0]["message"]["content"] == "ok"
+            assert len(model_server.calls) == 1
+            model_server.answer("not for the next test")
+        """
+    )
+    pytester.runpytest_subprocess("-p", "harness.plugin").assert_outcomes(passed=2)

@@ -44,7 +44,7 @@ Measure = Callable[..., Results]
 def measure(target: Target, tmp_path: Path) -> Measure:
     """Run some checks; what was measured."""
 
-    def measure(expression: str = "header", observer: Observer = QUIET, **order: Any) -> Results:
+    def measure(expression: str = "good_key and header", observer: Observer = QUIET, **order: Any) -> Results:
         results, error = run(Order(target, expression=expression, out=tmp_path / "out", **order), observer)
         assert error is None
         return results
@@ -66,7 +66,7 @@ def test_results_file_is_of_its_schema(measure: Measure, tmp_path: Path) -> None
 
 
 def test_what_cannot_be_measured_is_told_one_by_one(measure: Measure) -> None:
-    results = measure("scope or expired")
+    results = measure("SCOPE-1 or (no_longer_good and expired)")
     assert {check.verdict for check in results.checks} == {"not-measured"}
     assert all(check.reason for check in results.checks)
     assert summarise(results).exit_code == 6
@@ -105,7 +105,7 @@ def test_options_are_on_record(measure: Measure) -> None:
 def test_target_that_is_not_ready_leaves_results_that_say_so(target: Target, tmp_path: Path) -> None:
     broken = (Key("main", "valid", ("solver",), FromCommand(("/no/such",))),)
     deaf = target_at(target.url or "", keys=broken)
-    results, error = run(Order(deaf, expression="expired", out=tmp_path), QUIET)
+    results, error = run(Order(deaf, expression="no_longer_good", out=tmp_path), QUIET)
     assert isinstance(error, TargetNotReady)
     assert results.footer is not None
     assert (results.footer.outcome, results.footer.run, results.checks) == ("not-ready", 0, ())
@@ -122,7 +122,7 @@ def test_folder_that_cannot_be_written_is_a_usage_error(target: Target, tmp_path
 
 def test_workers_make_the_same_checks(tmp_path: Path) -> None:
     target = load(Path(running.canned(tmp_path)))
-    results, error = run(Order(target, expression="header or scheme", out=tmp_path, workers=2), QUIET)
+    results, error = run(Order(target, expression="good_key and (header or scheme)", out=tmp_path, workers=2), QUIET)
     assert error is None
     assert results.finished
     assert {check.verdict for check in results.checks} == {"pass"}
@@ -133,7 +133,7 @@ def test_worker_whose_target_does_not_come_up_is_told(tmp_path: Path) -> None:
     program.write_text(_ONCE.format(flag=str(tmp_path / "flag"), program=str(running.ENDPOINTS / "canned.py")))
     path = Path(running.canned(tmp_path))
     path.write_text(path.read_text().replace(str(running.ENDPOINTS / "canned.py"), str(program)))
-    results, error = run(Order(load(path), expression="header", out=tmp_path, workers=2), QUIET)
+    results, error = run(Order(load(path), expression="good_key and header", out=tmp_path, workers=2), QUIET)
     assert isinstance(error, TargetNotReady)
     assert "it ended with status 1 before it was ready" in error.message
     assert results.footer is not None

@@ -52,7 +52,7 @@ def make(pytester: pytest.Pytester, body: str, subject: Plain, needs: Mapping[st
     """Run one check with this body against a subject."""
     pytester.makepyfile(f"import pytest\nfrom harness.check import *\nfrom harness.results import Finding\n{body}")
     reports = Reports()
-    pytester.inline_run("-p", "harness.plugin", plugins=[SuitePlugin(subject, needs), reports])
+    pytester.inline_run("-p", "harness.worker", plugins=[SuitePlugin(subject, needs), reports])
     return reports
 
 
@@ -145,7 +145,7 @@ def test_interrupted_check_is_not_recorded(pytester: pytest.Pytester) -> None:
     subject = Plain()
     pytester.makepyfile("def test_x(): raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
-        pytester.inline_run("-p", "harness.plugin", plugins=[SuitePlugin(subject, PLAIN)])
+        pytester.inline_run("-p", "harness.worker", plugins=[SuitePlugin(subject, PLAIN)])
     assert subject.ended == []
 
 

@@ -96,7 +96,9 @@ def bent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "n2"])
 def test_nothing_of_the_user_s_pytest_bends_a_run(bent: Path, options: tuple[str, ...]) -> None:
-    told = turnproof("run", "--target", canned(bent), "-k", "header or scheme", "--out", "out", *options, cwd=bent)
+    told = turnproof(
+        "run", "--target", canned(bent), "-k", "good_key and (header or scheme)", "--out", "out", *options, cwd=bent
+    )
     assert told.returncode == 0, told.stdout + told.stderr
     assert "6/6 pass" in told.stderr
     assert not (bent / "loaded").exists()
@@ -105,12 +107,14 @@ def test_nothing_of_the_user_s_pytest_bends_a_run(bent: Path, options: tuple[str
 def test_nothing_of_the_user_s_pytest_hides_a_failure(bent: Path) -> None:
     target = Path(canned(bent))
     target.write_text(target.read_text().replace('stream = "reject"', 'stream = "as_false"'))
-    told = turnproof("run", "--target", str(target), "-k", "flag or header", "--out", "out", cwd=bent)
+    told = turnproof(
+        "run", "--target", str(target), "-k", "never_yields or (good_key and header)", "--out", "out", cwd=bent
+    )
     assert told.returncode == 1, told.stdout + told.stderr
     assert not (bent / "loaded").exists()
 
 
 def test_nothing_of_the_user_s_pytest_bends_a_replay(bent: Path) -> None:
-    turnproof("run", "--target", canned(bent), "-k", "header", "--out", "out", cwd=bent)
+    turnproof("run", "--target", canned(bent), "-k", "good_key and header", "--out", "out", cwd=bent)
     told = turnproof("verify", "out/results.jsonl", cwd=bent)
     assert (told.returncode, told.stdout) == (0, "2 of 2 verdicts were confirmed by replay\n")

@@ -49,8 +49,9 @@ class Wire:
         self.gone: Callable[[], None] = lambda: None
 
     def write(self, data: bytes) -> None:
-        """Send raw bytes."""
-        self._connection.transport.write(data)
+        """Send raw bytes; nobody is there to take them once the connection is closing."""
+        if not self._connection.transport.is_closing():
+            self._connection.transport.write(data)
 
     def done(self) -> None:
         """The answer is whole; the connection goes on to its next request."""

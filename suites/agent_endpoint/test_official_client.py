@@ -27,11 +27,6 @@ def user(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
-def joined(chunks: list[dict[str, Any]]) -> str:
-    """The content of streamed chunks."""
-    return "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"])
-
-
 @pytest.mark.requirement("AE-CLIENT-1")
 def test_the_openai_client_lists_the_agents(openai_client: OfficialClient, key: KeyFacts, agent: Agent) -> None:
     """`models.list()` holds the agent."""
@@ -57,12 +52,13 @@ def test_the_openai_client_gets_an_answer(
     call = openai_client.stream if stream else openai_client.complete
     outcome = call("ask", key.name, model=agent.id, messages=user(nonce("asked")))
     value = expect_value(outcome, "streams a completion" if stream else "asks for a completion")
-    text = joined(value) if stream else value["choices"][0]["message"]["content"] or ""
+    choices = [choice for part in (value if stream else [value]) for choice in part.get("choices") or []]
+    text = "".join((choice.get("delta") or choice.get("message") or {}).get("content") or "" for choice in choices)
     assert outcome.exchange is not None
     if scripted:
         expect_said(text, nonce("said"), outcome.exchange)
     mend = "answer with the model's words and a finish reason"
-    finished = [choice.get("finish_reason") for part in (value if stream else [value]) for choice in part["choices"]]
+    finished = [choice.get("finish_reason") for choice in choices]
     whole = bool(text) and any(finished)
     expect(whole, "text and a finish reason", f"{text!r}, {finished}", mend, outcome.exchange)
 
