@@ -14,11 +14,11 @@ READY := .venv/$(VERSION)/.ready
 
 .PHONY: run test check format
 
-run: $(READY)  ## Judge the built-in reference endpoint, over the real opencode.
-	$(BIN)/turnproof run
+run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
+	$(BIN)/turnproof run -n 2
 
 test: check  ## Every test, those over the real opencode included.
-	$(BIN)/python -X dev -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 8 --dist worksteal
 
 check: $(READY)  ## Style and types.
 	$(BIN)/ruff check .

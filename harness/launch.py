@@ -44,6 +44,9 @@ def _quietly(_step: str, _detail: str) -> None:
 
 _GIVEN = ("opencode_url", "model_url")
 
+# Behind an endpoint, opencode's waits before a retry come to their end within a short deadline.
+_PACE = 4.0
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -74,7 +77,7 @@ def opencode_part(target: Target, wanted: str, say: Say) -> Part | None:
     if not any(mentions(target, name) for name in _GIVEN):
         return None
     if wanted == STAND_IN:
-        return StandIn()
+        return StandIn(pace=_PACE)
     return real_opencode(VERSION if wanted == REAL else wanted, say)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 from collections.abc import Collection, Iterator
@@ -64,7 +65,8 @@ def title_of(item: pytest.Item) -> str:
     return name.replace("_", " ") + (f" ({parameters.removesuffix(']')})" if parameters else "")
 
 
-def collect(suite: str, expression: str = "", only: Collection[str] | None = None) -> tuple[Planned, ...]:
+@functools.cache
+def collect(suite: str, expression: str = "", only: frozenset[str] | None = None) -> tuple[Planned, ...]:
     """The checks of `suite` that match a pytest `-k` expression, in their order.
 
     The expression is matched against the names of checks and the ids of their requirements. `only` leaves the checks
@@ -81,13 +83,17 @@ def collect(suite: str, expression: str = "", only: Collection[str] | None = Non
         raise UsageError(f"-k {expression!r} is not an expression", "write it as for pytest: -k 'STREAM and not done'")
     if not collector.planned:
         raise UsageError(f"no check of {suite} matches -k {expression!r}", "turnproof run --list names them all")
-    return tuple(p for p in collector.planned if only is None or not set(only).isdisjoint(p.requirements))
+    return tuple(p for p in collector.planned if only is None or not only.isdisjoint(p.requirements))
 
 
-def session_arguments(suite: str, workers: int = 0) -> list[str]:
-    """The arguments of a run of `suite` in so many xdist workers (0: in this process); `Selection` picks its checks."""
+def session_arguments(checks: Collection[str], workers: int = 0) -> list[str]:
+    """The arguments of a run of the files that hold `checks`, in so many xdist workers (0: in this process).
+
+    `Selection` then leaves these checks alone of them.
+    """
     parallel = ["-p", "xdist", "-n", str(workers)] if workers else []
-    return arguments(*parallel, str(suite_folder(suite)))
+    files = dict.fromkeys(str(SUITES / check.partition("::")[0]) for check in checks)
+    return arguments(*parallel, *files)
 
 
 class Selection:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from harness.errors import HarnessError, UsageError
-from harness.pytest_run import Selection, isolated, session_arguments
+from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.results import CheckResult, Results
 from harness.subject import RecordedSubject
 from harness.suite_plugin import RECORDS, SuitePlugin
@@ -53,10 +53,14 @@ def replay(results: Results) -> tuple[Replayed, ...]:
     recorded = {result.check: result for result in results.checks}
     capabilities = {requirement.id: requirement.capability for requirement in results.header.requirements}
     again, said = _Results(), io.StringIO()
-    selection = Selection([planned.check for planned in results.header.planned])
-    plugins = [again, selection, SuitePlugin(RecordedSubject(results), capabilities)]
+    # Only what this version itself collects is run, whatever a results file of unknown origin names.
+    known = {planned.check for planned in collect(results.header.suite)}
+    checks = [planned.check for planned in results.header.planned if planned.check in known]
+    if not checks:
+        raise UsageError("the run holds no check that this version has", "use the version that recorded it")
+    plugins = [again, Selection(checks), SuitePlugin(RecordedSubject(results), capabilities)]
     with isolated(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = pytest.main(session_arguments(results.header.suite), plugins=plugins)
+        code = pytest.main(session_arguments(checks), plugins=plugins)
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         detail = said.getvalue()[-2000:]
         raise HarnessError(f"the checks cannot be made: {detail}", "use the turnproof version that recorded the run")

@@ -115,15 +115,15 @@ def _outcome(
 def _measure(order: Order, header: Header, part: opencode.Part | None, recorder: Recorder, observer: Observer) -> None:
     """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
     capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
-    checks = frozenset(planned.check for planned in header.planned)
+    checks = tuple(planned.check for planned in header.planned)
     with launched(order.target, part, observer.step) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
         if order.workers == 0:
             plugins = [recorder, Selection(checks), SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
-            _run_pytest(session_arguments(header.suite), plugins)
+            _run_pytest(session_arguments(checks), plugins)
     if order.workers:
-        settings = WorkerSettings(order.target, part, header.seed, capabilities, checks)
-        _run_pytest(session_arguments(header.suite, order.workers), [recorder, WorkerSetup(settings)])
+        settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks))
+        _run_pytest(session_arguments(checks, order.workers), [recorder, WorkerSetup(settings)])
 
 
 def _run_pytest(arguments: list[str], plugins: list[object]) -> None:

@@ -87,7 +87,7 @@ def judge(engine: Engine, handler: Handler | None, policies: Policies) -> list[C
         plugin = SuitePlugin(LiveSubject(Launch(target, live, None, Redactor(SECRETS)), "seed"), needs)
         recorder = Recorder(Writer(io.StringIO(), Redactor()), told.append)
         with isolated():
-            pytest.main(session_arguments(SUITE), plugins=[recorder, plugin])
+            pytest.main(session_arguments([planned.check for planned in collect(SUITE)]), plugins=[recorder, plugin])
     assert recorder.broken == []
     return told
 

@@ -102,3 +102,13 @@ def test_run_that_did_not_finish_cannot_be_replayed(record: Record, change: dict
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No replay depends on the folder it is made in."""
     monkeypatch.chdir(tmp_path)
+
+
+def test_a_record_cannot_make_anything_run_but_checks_of_ours(record: Record, tmp_path: Path) -> None:
+    results = record("good_key and header")
+    evil = tmp_path / "test_evil.py"
+    evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef test_x(): pass\n")
+    foreign = replace(results.header.planned[0], check=f"../../../../../../../..{evil}::test_x")
+    forged = replace(results, header=replace(results.header, planned=(foreign, *results.header.planned[1:])))
+    assert agreed(forged) == [False] + [True] * (len(results.checks) - 1)
+    assert not (tmp_path / "ran").exists()
