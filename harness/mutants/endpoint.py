@@ -147,7 +147,7 @@ def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Par
     return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
 
-MUTANTS: tuple[Mutant[Parts], ...] = (
+BASIC: tuple[Mutant[Parts], ...] = (
     _mutant("revoked_key_works", "serves a revoked key", "AE-AUTH-1", accepts=_accept_revoked),
     _mutant("expired_key_works", "serves an expired key", "AE-AUTH-1", accepts=_accept_expired),
     _mutant("expired_key_told", "tells known keys from unknown ones", "AE-AUTH-1", refuse_key=_tell_expired),
@@ -177,6 +177,10 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
         give_up=_give_up_unless("deadline"),
     ),
     _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
+)
+
+MUTANTS: tuple[Mutant[Parts], ...] = (
+    *BASIC,
     *REPLIES,
     *FAULTS,
     *STREAMS,

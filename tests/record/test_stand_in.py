@@ -14,11 +14,14 @@ from harness.record.scenarios import scenarios
 from harness.target import StandIn
 
 _QUIET = 0.1
-_PACE = 10.0
+_PACE = 5.0
 NOT_COMPARED = UNSETTLED | {"doc"}
 """The stand-in documents its own routes only."""
 
 NAMES = [scenario.name for scenario in scenarios() if scenario.name not in NOT_COMPARED]
+
+
+pytestmark = pytest.mark.xdist_group("stand-in recordings")
 
 
 @pytest.fixture(scope="module")
