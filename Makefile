@@ -12,16 +12,16 @@ endif
 BIN := .venv/$(VERSION)/bin
 READY := .venv/$(VERSION)/.ready
 
-.PHONY: run test mutants check format
+.PHONY: run test exhaustive check format
 
 run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
 	$(BIN)/turnproof run -n 2
 
-test: check  ## Every test, those over the real opencode included.
+test: $(READY)  ## Every test, those over the real opencode included.
 	$(BIN)/python -m pytest -n 8 --dist loadgroup -m "not exhaustive"
 
-mutants: $(READY)  ## Every broken endpoint is caught by each requirement that it names.
-	$(BIN)/python -m pytest -n 8 -m exhaustive tests/mutants
+exhaustive: $(READY)  ## Every mutant, and every target that does nothing, where `test` takes some of them.
+	$(BIN)/python -m pytest -n 8 -m exhaustive
 
 check: $(READY)  ## Style and types.
 	$(BIN)/ruff check .
