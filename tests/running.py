@@ -83,6 +83,8 @@ class Run:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # A shell that runs the tests in the background has it ignored, and a program keeps what it inherits.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - it does no more
         )
         self.said = ""
 
