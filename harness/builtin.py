@@ -19,8 +19,6 @@ from harness.target_file import find, load
 REFERENCE = "reference"
 _MUTANT, _FLAW, _REAL = "mutant:", "opencode-flaw:", "opencode@"
 
-DEFAULT_TARGETS = {"agent_endpoint": REFERENCE, "opencode_server": STAND_IN}
-"""What is judged by a suite when no target is named."""
 FAST = 10.0
 """How many times shorter the waits of a stand-in with a flaw are."""
 

@@ -15,9 +15,10 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from harness.builtin import DEFAULT_TARGETS, REFERENCE, find_target
+from harness.builtin import REFERENCE, find_target
 from harness.errors import TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held, terminable
+from harness.kinds import kind_for
 from harness.opencode import STAND_IN
 from harness.progress import Progress
 from harness.requirements import suites
@@ -115,7 +116,7 @@ def run(
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(
-        find_target(DEFAULT_TARGETS.get(suite, REFERENCE) if target is None else target, wanted),
+        find_target(kind_for(suite).default if target is None else target, wanted),
         suite,
         expression,
         strict,
@@ -167,14 +168,14 @@ def up(target: str, wanted: str) -> int:
     Example:
       turnproof up my-endpoint.toml --opencode real
     """
-    from harness.launch import launched, opencode_part
+    from harness.launch import launched, part_behind
     from harness.up import describe
 
     def say(step: str, detail: str) -> None:
         _ERR.print(f"[dim]{escape(step)}: {escape(detail)}[/]", soft_wrap=True)
 
     chosen = find_target(target, wanted)
-    with launched(chosen, opencode_part(chosen, wanted, say), say) as launch:
+    with launched(chosen, part_behind(chosen, wanted, say), say) as launch:
         click.echo(describe(launch))
         _ERR.print("[dim]Ctrl-C ends it all[/]")
         with contextlib.suppress(KeyboardInterrupt):

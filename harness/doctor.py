@@ -9,7 +9,7 @@ from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
 from harness.fakes.model.script import Answer, Rule, messages_of
-from harness.launch import Launch, Say, launched, opencode_part
+from harness.launch import Launch, Say, launched, part_behind
 from harness.opencode import MODELS, PROVIDER, STAND_IN
 from harness.target import Agent, Facts, Target
 from harness.world import derive_nonce
@@ -23,7 +23,7 @@ def examine(target: Target, say: Say, wanted: str = STAND_IN) -> None:
     Raises TurnproofError for what keeps it from being judged, among it that something of it is left at the end.
     """
     target = discovered(target)
-    with launched(target, opencode_part(target, wanted, say), say) as launch:
+    with launched(target, part_behind(target, wanted, say), say) as launch:
         round_trip(launch, secrets.token_hex(16), say)
         process = launch.process
         if process is not None:

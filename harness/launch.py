@@ -16,23 +16,29 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
-from harness import keys, stack
+from harness import behind, keys, opencode, stack
+from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady
 from harness.fetch import fetch
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
+from harness.kinds import kind_named
 from harness.listener import free_port
 from harness.live import LiveTarget
-from harness.opencode import MODELS, PROVIDER, REAL, STAND_IN, USERNAME, VERSION, Binary, Part
+from harness.opencode import MODELS, PROVIDER, REAL, STAND_IN, USERNAME, VERSION, Binary
 from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.supervised import StartFailed, Supervised
 from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
+
+Part = opencode.Part | ModelAlone
+"""What is put behind a target: an opencode with a model server behind it, or a model server alone."""
 
 Say = Callable[[str, str], None]
 """Told each step that succeeded, with a detail."""
@@ -60,18 +66,22 @@ class Launch:
     process: Supervised | None
     redactor: Redactor
     desk: KeyDesk | None = None
-    behind: stack.Stack | None = None
+    behind: Behind | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
         return self.redactor.redact(self.process.output.text()) if self.process else ""
 
 
-def opencode_part(target: Target, wanted: str, say: Say) -> Part | None:
-    """The opencode to put behind a target, or to judge; None for a target that is not told where to find one.
+def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
+    """What to put behind a target, or the opencode to judge; None for a target that is not told where to find any.
 
-    `wanted`, for behind a target, is `stand-in`, `real` or a version; a real one is fetched when the cache lacks it.
+    `wanted` is the opencode behind an endpoint: `stand-in`, `real` or a version; a real one is fetched when the cache
+    lacks it.
     """
+    if kind_named(target.kind).behind == "model":
+        models = frozenset(model for _, model in models_of(target))
+        return ModelAlone(models) if mentions(target, "model_url") else None
     if target.opencode is not None:
         return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
     if not any(mentions(target, name) for name in _GIVEN):
@@ -101,14 +111,14 @@ class Ground:
     engine: Engine
     journal: Journal
     work: Path
-    behind: stack.Stack | None
+    behind: Behind | None
 
 
 @contextlib.contextmanager
 def ground(target: Target, part: Part | None, say: Say = _quietly, first_number: int = 1) -> Iterator[Ground]:
     """The ground for `target`, for as long as the context lasts; its exchanges count from `first_number`.
 
-    `part` is the opencode to put behind it; with None nothing of ours is behind. Raises TargetNotReady when that does
+    `part` is what to put behind it; with None nothing of ours is behind. Raises TargetNotReady when that does
     not come up.
     """
     with contextlib.ExitStack() as ends:
@@ -116,12 +126,15 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
         ends.callback(shutil.rmtree, work, ignore_errors=True)
         engine = ends.enter_context(Engine())
         journal = Journal(first_number)
-        behind = None
-        if part is not None:
+        running: Behind | None = None
+        if isinstance(part, ModelAlone):
+            running = ends.enter_context(behind.model_alone(engine, journal, part))
+            say("what is behind it is up", str(part))
+        elif part is not None:
             tapped = target.opencode is None
-            behind = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
+            running = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
             say("the parts behind it are up", f"{part}, model server, {'two taps' if tapped else 'one tap'}")
-        yield Ground(engine, journal, work, behind)
+        yield Ground(engine, journal, work, running)
 
 
 @contextlib.contextmanager
@@ -134,7 +147,7 @@ def launched_on(base: Ground, target: Target, say: Say = _quietly) -> Iterator[L
         values, redactor = _values(target, base)
         for name, secret in from_environment(target, os.environ).items():
             redactor.add(name, secret)
-        if base.behind is not None and target.opencode is not None:
+        if isinstance(base.behind, stack.Stack) and target.opencode is not None:
             yield ends.enter_context(_opencode_itself(target, base, base.behind, redactor))
             return
         process = None
@@ -164,12 +177,12 @@ def launched(target: Target, part: Part | None, say: Say = _quietly, first_numbe
 
 
 @contextlib.contextmanager
-def _opencode_itself(target: Target, base: Ground, behind: stack.Stack, redactor: Redactor) -> Iterator[Launch]:
+def _opencode_itself(target: Target, base: Ground, running: stack.Stack, redactor: Redactor) -> Iterator[Launch]:
     """The launch of an opencode server that is judged itself; its key is what HTTP Basic carries."""
-    key = base64.b64encode(f"{USERNAME}:{behind.password}".encode()).decode()
+    key = base64.b64encode(f"{USERNAME}:{running.password}".encode()).decode()
     redactor.add(f"key.{target.keys[0].name}", key)
     keys_ = {target.keys[0].name: key}
-    with LiveTarget(base.engine, base.journal, behind.server_url, keys_, target.deadline, behind) as live:
+    with LiveTarget(base.engine, base.journal, running.server_url, keys_, target.deadline, running) as live:
         yield Launch(target, live, None, redactor)
 
 
@@ -187,14 +200,9 @@ def _values(target: Target, base: Ground) -> tuple[dict[str, str], Redactor]:
         "owner_secret": owner,
         "registry_secret": registry,
     }
-    behind = base.behind
-    if behind is not None:
-        redactor.add("opencode", behind.password, USERNAME)
-        values |= {
-            "opencode_url": behind.opencode_url,
-            "opencode_password": behind.password,
-            "model_url": behind.model_url,
-        }
+    if base.behind is not None:
+        base.behind.conceal(redactor)
+        values |= base.behind.placeholders()
     return values, redactor
 
 
@@ -219,3 +227,10 @@ def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[Non
         if process is not None and not error.log:
             error.log = redactor.redact(process.output.text())
         raise
+
+
+def describe(part: Part) -> dict[str, str]:
+    """What is behind the target, for the header of a results file; see `harness.opencode.describe`."""
+    if isinstance(part, ModelAlone):
+        return {"name": "model server stand-in", "version": version("turnproof")}
+    return opencode.describe(part)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from types import TracebackType
 
+from harness.behind import Behind
 from harness.client import Client
 from harness.engine import Engine
 from harness.exchange import Exchange, Hop, Request
-from harness.fakes.model.script import Rule, Script
+from harness.fakes.model.script import Rule
 from harness.journal import Journal, Recording, Window
-from harness.stack import Stack
 from harness.tap import Tap
 from harness.tap_script import TapRule
 
@@ -52,7 +52,7 @@ class LiveTarget:
         url: str,
         keys: Mapping[str, str],
         deadline: float,
-        behind: Stack | None,
+        behind: Behind | None,
     ) -> None:
         self.url = url
         self.keys = keys
@@ -94,30 +94,22 @@ class LiveTarget:
 
     def observes(self, hop: Hop) -> bool:
         """Whether a stand-in or a tap of ours is on a hop."""
-        if hop == "opencode":
-            return self._behind is not None and self._behind.opencode_tap is not None
-        return hop == "client" or self._behind is not None
+        return hop == "client" or (self._behind is not None and self._behind.observes(hop))
 
     def canaries(self) -> Mapping[str, str]:
         """Names and values of what no answer may hold: keys, passwords and addresses of the run."""
-        found = {f"the key {name}": key for name, key in self.keys.items()}
-        if self._behind is not None:
-            host, port = self._behind.opencode_url.rsplit("/", 1)[1].split(":")
-            found["opencode's password"] = self._behind.password
-            found["opencode's address"] = f"{host}:{port}"
-            found["opencode's address in an exception"] = f"('{host}', {port})"
-            found["the model server's address"] = self._behind.model_url.split("/")[2]
-        return found
+        keys = {f"the key {name}": key for name, key in self.keys.items()}
+        return keys if self._behind is None else {**keys, **self._behind.canaries()}
 
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """What the model server says from now on."""
         assert self._behind is not None
-        self._behind.model.script.replace(rules)
+        self._behind.use_model_rules(rules)
 
     def open_gate(self, name: str) -> None:
         """Let the model's answers go on that wait at the gate of that name."""
         assert self._behind is not None
-        self._engine.call(_open(self._behind.model.script, name), _CALL_SECONDS)
+        self._behind.open_gate(name)
 
     def through_tap(self) -> str:
         """The base URL of a tap in front of the target, for clients with an HTTP stack of their own."""
@@ -126,8 +118,7 @@ class LiveTarget:
     def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
         assert self._behind is not None
-        assert self._behind.opencode_tap is not None
-        self._engine.call(self._behind.opencode_tap.obey(rules), _CALL_SECONDS)
+        self._behind.use_tap_rules(rules)
 
     def close_window(self) -> Window:
         """End a check: leave what it still asks for, bring the parts to rest, and hand over what was exchanged."""
@@ -135,11 +126,5 @@ class LiveTarget:
             pending.leave()
         self._pending.clear()
         if self._behind is not None:
-            if self.observes("opencode"):
-                self.use_tap_rules(())
             self._behind.settle()
         return self._journal.close_window()
-
-
-async def _open(script: Script, gate: str) -> None:
-    script.gate(gate).open()

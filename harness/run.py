@@ -16,11 +16,13 @@ from typing import IO
 
 import pytest
 
-from harness import doctor, opencode
+from harness import doctor
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
-from harness.launch import Say, launched, opencode_part
+from harness.kinds import kind_named
+from harness.launch import Part, Say, describe, launched, part_behind
+from harness.opencode import STAND_IN
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
@@ -32,9 +34,6 @@ from harness.target import Target
 from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
-
-SUITE_OF = {"agent-endpoint": "agent_endpoint", "opencode-server": "opencode_server"}
-"""The suite for each kind of target."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Order:
     require_all: bool = False
     out: Path = Path("turnproof-report")
     workers: int = 0
-    opencode: str = opencode.STAND_IN
+    opencode: str = STAND_IN
     requirements: frozenset[str] | None = None
 
 
@@ -71,13 +70,13 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     Raises TurnproofError for what is wrong before there is a results file.
     """
     planned = collect(order.suite, order.expression, order.requirements)
-    if SUITE_OF[order.target.kind] != order.suite:
-        hint = f"add --suite {SUITE_OF[order.target.kind]}, or name another target"
+    if (own := kind_named(order.target.kind).suite) != order.suite:
+        hint = f"add --suite {own}, or name another target"
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
     if order.workers and order.target.url is not None:
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
     order = replace(order, target=discovered(order.target))
-    part = opencode_part(order.target, order.opencode, observer.step)
+    part = part_behind(order.target, order.opencode, observer.step)
     observer.planned(len(planned))
     header = _header(order, planned, part)
     with Held() as held, _results_file(order.out) as stream:
@@ -112,7 +111,7 @@ def _outcome(
     return "finished", None
 
 
-def _measure(order: Order, header: Header, part: opencode.Part | None, recorder: Recorder, observer: Observer) -> None:
+def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder, observer: Observer) -> None:
     """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
     capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
     checks = tuple(planned.check for planned in header.planned)
@@ -137,7 +136,7 @@ def _run_pytest(arguments: list[str], plugins: list[object]) -> None:
         raise HarnessError(f"pytest ended with {code!r}: {said.getvalue()[-4000:]}", "please report this")
 
 
-def _header(order: Order, planned: tuple[Planned, ...], part: opencode.Part | None) -> Header:
+def _header(order: Order, planned: tuple[Planned, ...], part: Part | None) -> Header:
     claimed = {id_ for check in planned for id_ in check.requirements}
     return Header(
         run=str(uuid.uuid4()),
@@ -150,7 +149,7 @@ def _header(order: Order, planned: tuple[Planned, ...], part: opencode.Part | No
         require_all=order.require_all,
         planned=planned,
         requirements=tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed),
-        parts=(opencode.describe(part),) if part else (),
+        parts=(describe(part),) if part else (),
     )
 
 

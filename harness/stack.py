@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
 from harness import opencode
+from harness.behind import opened
 from harness.engine import Engine
 from harness.errors import TargetNotReady
-from harness.exchange import Exchange
+from harness.exchange import Exchange, Hop
+from harness.fakes.model.script import Rule
 from harness.fakes.model.server import ModelServer
 from harness.journal import Journal
+from harness.redaction import Redactor
 from harness.tap import Tap
+from harness.tap_script import TapRule
 
 _CALL_SECONDS = 10.0
 _QUIET_SECONDS = 3.0
@@ -27,9 +31,10 @@ _WARM_UP_SECONDS = 60.0
 class Stack:
     """The running parts, from the far end to the target's: `server_url` is opencode's own, known to the tap alone.
 
-    `opencode_tap` is None where opencode is the target itself.
+    `opencode_tap` is None where opencode is the target itself. It is one of what `harness.behind.Behind` describes.
     """
 
+    engine: Engine
     journal: Journal
     model: ModelServer
     model_tap: Tap
@@ -48,8 +53,49 @@ class Stack:
         """The base URL, with `/v1`, under which an opencode of the target's own finds the model server."""
         return f"{self.model_tap.url}/v1"
 
+    def placeholders(self) -> Mapping[str, str]:
+        """Part of `Behind`."""
+        return {
+            "opencode_url": self.opencode_url,
+            "opencode_password": self.password,
+            "model_url": self.model_url,
+        }
+
+    def conceal(self, redactor: Redactor) -> None:
+        """Part of `Behind`."""
+        redactor.add("opencode", self.password, self.username)
+
+    def canaries(self) -> Mapping[str, str]:
+        """Part of `Behind`."""
+        host, port = self.opencode_url.rsplit("/", 1)[1].split(":")
+        return {
+            "opencode's password": self.password,
+            "opencode's address": f"{host}:{port}",
+            "opencode's address in an exception": f"('{host}', {port})",
+            "the model server's address": self.model_url.split("/")[2],
+        }
+
+    def observes(self, hop: Hop) -> bool:
+        """Part of `Behind`."""
+        return hop != "opencode" or self.opencode_tap is not None
+
+    def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
+        """Part of `Behind`."""
+        self.model.script.replace(rules)
+
+    def open_gate(self, name: str) -> None:
+        """Part of `Behind`."""
+        self.engine.call(opened(self.model, name), _CALL_SECONDS)
+
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
+        """Part of `Behind`."""
+        assert self.opencode_tap is not None
+        self.engine.call(self.opencode_tap.obey(rules), _CALL_SECONDS)
+
     def settle(self) -> None:
         """Bring the parts to rest between two checks: script cleared, turns aborted, model calls over."""
+        if self.opencode_tap is not None:
+            self.use_tap_rules(())
         self.model.script.replace(())
         if not self._at_rest(0.0):
             self._abort_turns()
@@ -102,7 +148,7 @@ def running(
         opencode_tap = Tap("opencode", server_url, journal) if tapped else None
         if opencode_tap is not None:
             _serve(engine, ends, opencode_tap)
-        yield Stack(journal, model, model_tap, server_url, opencode_tap, password)
+        yield Stack(engine, journal, model, model_tap, server_url, opencode_tap, password)
 
 
 def _warm_up(server_url: str, password: str, model: tuple[str, str]) -> None:

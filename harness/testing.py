@@ -80,8 +80,8 @@ class RunningEndpoint:
 
 
 def stack_of(ground: Ground) -> Stack:
-    """What is behind the target; there is something in users' tests."""
-    assert ground.behind is not None
+    """What is behind the target; there is an opencode in users' tests."""
+    assert isinstance(ground.behind, Stack)
     return ground.behind
 
 

@@ -6,7 +6,7 @@ import json
 import shlex
 
 from harness.launch import Launch
-from harness.opencode import USERNAME
+from harness.stack import Stack
 
 
 def describe(launch: Launch) -> str:
@@ -16,9 +16,9 @@ def describe(launch: Launch) -> str:
     """
     facts, behind = launch.target.facts, launch.behind
     lines = [f"endpoint      {launch.live.url}/v1"]
-    if behind is not None:
+    if isinstance(behind, Stack):
         lines += [
-            f"opencode      {behind.opencode_url}  (user {USERNAME}, password {behind.password})",
+            f"opencode      {behind.opencode_url}  (user {behind.username}, password {behind.password})",
             f"model server  {behind.model_url}",
         ]
     key = next(key for key in facts.keys if key.state == "valid")

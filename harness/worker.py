@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.launch import launched
-from harness.opencode import Part
+from harness.launch import Part, launched
 from harness.pytest_run import Selection
 from harness.results import CheckResult
 from harness.subject import Context, LiveSubject

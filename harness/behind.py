@@ -1,0 +1,119 @@
+"""What may stand behind a target, and the simplest of it: a model server alone."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.engine import Engine
+from harness.exchange import Hop
+from harness.fakes.model.script import Rule
+from harness.fakes.model.server import ModelServer
+from harness.journal import Journal
+from harness.redaction import Redactor
+from harness.tap_script import TapRule
+
+_CALL_SECONDS = 10.0
+_QUIET_SECONDS = 3.0
+
+
+class Behind(Protocol):
+    """The running parts behind a target: `harness.stack` with an opencode, `ModelBehind` without."""
+
+    def placeholders(self) -> Mapping[str, str]:
+        """What a target is told of them, by the names of a target file's placeholders."""
+
+    def conceal(self, redactor: Redactor) -> None:
+        """Make their secrets known to `redactor`."""
+
+    def canaries(self) -> Mapping[str, str]:
+        """Names and values of what no answer of the target may hold: their passwords and addresses."""
+
+    def observes(self, hop: Hop) -> bool:
+        """Whether a stand-in or a tap of ours is on a hop."""
+
+    def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
+        """What the model server says from now on."""
+
+    def open_gate(self, name: str) -> None:
+        """Let the model's answers go on that wait at the gate of that name."""
+
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
+        """What the tap in front of opencode does from now on."""
+
+    def settle(self) -> None:
+        """Bring the parts to rest between two checks."""
+
+
+@dataclass(frozen=True)
+class ModelAlone:
+    """The model server stand-in, serving `models`, with nothing between it and the target."""
+
+    models: frozenset[str]
+
+    def __str__(self) -> str:
+        return "model server"
+
+
+@dataclass(frozen=True)
+class ModelBehind:
+    """Part of a run whose targets call the model server themselves; see `Behind`."""
+
+    engine: Engine
+    journal: Journal
+    model: ModelServer
+
+    @property
+    def model_url(self) -> str:
+        """The base URL, with `/v1`, of the model server."""
+        return f"{self.model.url}/v1"
+
+    def placeholders(self) -> Mapping[str, str]:
+        """Part of `Behind`."""
+        return {"model_url": self.model_url}
+
+    def conceal(self, redactor: Redactor) -> None:
+        """Part of `Behind`: it has no secrets."""
+
+    def canaries(self) -> Mapping[str, str]:
+        """Part of `Behind`."""
+        return {"the model server's address": self.model.url.split("/")[2]}
+
+    def observes(self, hop: Hop) -> bool:
+        """Part of `Behind`."""
+        return hop != "opencode"
+
+    def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
+        """Part of `Behind`."""
+        self.model.script.replace(rules)
+
+    def open_gate(self, name: str) -> None:
+        """Part of `Behind`."""
+        self.engine.call(opened(self.model, name), _CALL_SECONDS)
+
+    def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
+        """Part of `Behind`: no tap is there, and no check finds one by `observes`."""
+        raise AssertionError("no opencode is behind this target")
+
+    def settle(self) -> None:
+        """Part of `Behind`: script cleared, model calls over."""
+        self.model.script.replace(())
+        self.journal.wait("model", lambda seen: all(call.end != "open" for call in seen), _QUIET_SECONDS)
+
+
+@contextlib.contextmanager
+def model_alone(engine: Engine, journal: Journal, part: ModelAlone) -> Iterator[ModelBehind]:
+    """The model server that `part` names, for as long as the context lasts."""
+    model = ModelServer(part.models, journal)
+    engine.call(model.start(), _CALL_SECONDS)
+    try:
+        yield ModelBehind(engine, journal, model)
+    finally:
+        engine.call(model.stop(), _CALL_SECONDS)
+
+
+async def opened(model: ModelServer, gate: str) -> None:
+    """Open a gate of the model server, on the event loop's thread."""
+    model.script.gate(gate).open()

@@ -1,0 +1,37 @@
+"""The kinds of target: which suite judges each, and what is judged when no target is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of target: its suite, the built-in target that is judged by default, and what may be behind it."""
+
+    name: str
+    suite: str
+    default: str
+    behind: Literal["opencode", "model"] = "opencode"
+
+
+KINDS = (
+    Kind("agent-endpoint", "agent_endpoint", "reference"),
+    Kind("opencode-server", "opencode_server", "stand-in"),
+)
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of target of that name, which a target has that passed its schema."""
+    return next(kind for kind in KINDS if kind.name == name)
+
+
+def kind_for(suite: str) -> Kind:
+    """The kind of target that a suite judges; raises UsageError when there is no such suite."""
+    for kind in KINDS:
+        if kind.suite == suite:
+            return kind
+    raise UsageError(f"no suite is called {suite!r}", f"the suites are: {', '.join(kind.suite for kind in KINDS)}")
