@@ -17,8 +17,8 @@ from harness.fakes.model.script import SUMMARY, Answer, Rule
 from harness.tap_script import TapRule
 from harness.world import World, apply_view, view
 
-SETTLE = 0.08
-"""Seconds without a new exchange on a hop after which a reading of the journal counts as complete."""
+SETTLE = 0.06
+"""Seconds in which nothing began on a hop, and the client neither asked nor was answered: then the hop is at rest."""
 
 
 class Pending(Protocol):
@@ -42,6 +42,9 @@ class Running(Protocol):
 
     def wait(self, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float) -> bool:
         """Wait until the exchanges on a hop are as wanted."""
+
+    def calm(self, hop: Hop) -> float:
+        """Seconds since a request last began on a hop, or one of the client's began or ended."""
 
     def observes(self, hop: Hop) -> bool:
         """Whether a hop can be seen, that is, a stand-in or a tap of ours is there."""
@@ -186,7 +189,7 @@ class JournalReader:
         self._world, self._running = world, running
 
     def read(self, label: str, hop: Hop) -> tuple[Exchange, ...]:
-        """The hop's exchanges, after no new one has come for a moment."""
+        """The hop's exchanges, once it is at rest."""
         return self._look(label, hop, f"read {hop}", lambda: self._settle(hop))
 
     def wait(
@@ -197,8 +200,8 @@ class JournalReader:
 
     def _settle(self, hop: Hop) -> None:
         running = live_part(self._running)
-        while running.wait(hop, _longer_than(len(running.seen(hop))), SETTLE):
-            pass
+        while (rest := SETTLE - running.calm(hop)) > 0:
+            running.wait(hop, _longer_than(len(running.seen(hop))), rest)
 
     def _look(self, label: str, hop: Hop, asked: str, until: Callable[[], object]) -> tuple[Exchange, ...]:
         def perform() -> list[list[Any]] | None:

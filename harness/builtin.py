@@ -22,7 +22,7 @@ _MUTANT, _FLAW, _REAL = "mutant:", "opencode-flaw:", "opencode@"
 FAST = 10.0
 """How many times shorter the waits of a stand-in with a flaw are."""
 
-_SHORT_DEADLINE = 3.0
+_SHORT_DEADLINE = 2.5
 _FILE = Path(__file__).parent / "fixtures" / "targets" / "reference-endpoint.toml"
 
 

@@ -88,6 +88,11 @@ def prompts_in(exchanges: Iterable[Exchange]) -> list[Exchange]:
     return [exchange for exchange in exchanges if _is_prompt(exchange.request)]
 
 
+def work_in(exchanges: Iterable[Exchange]) -> list[Exchange]:
+    """The exchanges with opencode that make it work: not looking at it, nor ending a turn of an earlier request."""
+    return [e for e in exchanges if e.request.method == "POST" and not e.request.path.endswith("/abort")]
+
+
 def _is_prompt(request: Request) -> bool:
     if request.method != "POST" or not _PROMPT.fullmatch(request.path):
         return False

@@ -114,6 +114,13 @@ class Journal:
         with self.changed:
             return self.changed.wait_for(lambda: until(self.seen(hop)), timeout=within)
 
+    def calm(self, hop: Hop) -> float:
+        """Seconds since a request last began on `hop` in this window, or one of the client's began or ended."""
+        now, seen = time.monotonic() - self._epoch, self.seen()
+        begun = [exchange.began for exchange in seen if exchange.hop in (hop, "client")]
+        ended = [e.began + e.duration for e in seen if e.hop == "client" and e.duration is not None]
+        return now - max(begun + ended, default=float("-inf"))
+
     def close_window(self) -> Window:
         """Hand over the current window and begin the next one."""
         with self.changed:

@@ -26,13 +26,14 @@ def obtain(target: Target, values: Mapping[str, str]) -> Iterator[tuple[str, str
     An expired or revoked key whose environment variable is not set is left out: what needs it is not measured.
     Raises UsageError when a valid key's variable is missing, TargetNotReady when a key cannot be minted or revoked.
     """
-    for key in target.keys:
-        if isinstance(key.source, FromRequest):
-            yield from _mint(key, key.source, values)
-        elif isinstance(key.source, FromCommand):
-            yield key.name, _run(target, key.source, values, f"key {key.name}")
-        elif secret := _look_up(key, key.source.variable):
-            yield key.name, secret
+    with httpx.Client(trust_env=False, timeout=_SECONDS) as http:
+        for key in target.keys:
+            if isinstance(key.source, FromRequest):
+                yield from _mint(http, key, key.source, values)
+            elif isinstance(key.source, FromCommand):
+                yield key.name, _run(target, key.source, values, f"key {key.name}")
+            elif secret := _look_up(key, key.source.variable):
+                yield key.name, secret
 
 
 def _look_up(key: Key, variable: str) -> str | None:
@@ -62,16 +63,15 @@ def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: 
     return secret
 
 
-def _mint(key: Key, source: FromRequest, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _mint(http: httpx.Client, key: Key, source: FromRequest, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     where = f"key {key.name}"
-    with httpx.Client(trust_env=False, timeout=_SECONDS) as http:
-        answer = _send(http, source.request, values, f"{where}: mint")
-        known = {**values, "key": _point(answer, source.pointer, f"{where}: pointer")}
-        yield key.name, known["key"]
-        if key.revoke is not None:
-            if source.id_pointer is not None:
-                known["key_id"] = _point(answer, source.id_pointer, f"{where}: id_pointer")
-            _send(http, key.revoke, known, f"{where}: revoke")
+    answer = _send(http, source.request, values, f"{where}: mint")
+    known = {**values, "key": _point(answer, source.pointer, f"{where}: pointer")}
+    yield key.name, known["key"]
+    if key.revoke is not None:
+        if source.id_pointer is not None:
+            known["key_id"] = _point(answer, source.id_pointer, f"{where}: id_pointer")
+        _send(http, key.revoke, known, f"{where}: revoke")
 
 
 def _send(http: httpx.Client, request: Request, values: Mapping[str, str], where: str) -> Any:

@@ -51,7 +51,7 @@ def _quietly(_step: str, _detail: str) -> None:
 _GIVEN = ("opencode_url", "model_url")
 
 # Behind an endpoint, opencode's waits before a retry come to their end within a short deadline.
-_PACE = 4.0
+_PACE = 8.0
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,10 @@ class LiveTarget:
         """Wait until the exchanges on a hop are as wanted."""
         return self._journal.wait(hop, until, within)
 
+    def calm(self, hop: Hop) -> float:
+        """Seconds since a request last began on a hop, or one of the client's began or ended."""
+        return self._journal.calm(hop)
+
     def observes(self, hop: Hop) -> bool:
         """Whether a stand-in or a tap of ours is on a hop."""
         return hop == "client" or (self._behind is not None and self._behind.observes(hop))

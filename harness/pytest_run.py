@@ -22,13 +22,15 @@ _OWN_PLUGINS = (
     "harness.fixtures.opencode_server",
     "harness.worker",
 )
+# Nobody reads a terminal report or warnings of this run, and looking for what is left to warn of at its end is slow.
+_OFF = ("terminal", "cacheprovider", "unraisableexception", "threadexception")
 _CLEARED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
 def arguments(*extra: str) -> list[str]:
     """The arguments that every pytest run of ours begins with."""
     plugins = [part for name in _OWN_PLUGINS for part in ("-p", name)]
-    off = [part for name in ("terminal", "cacheprovider") for part in ("-p", f"no:{name}")]
+    off = [part for name in _OFF for part in ("-p", f"no:{name}")]
     return ["-c", str(SUITES / "pytest.ini"), "--rootdir", str(SUITES), "--assert=plain", *plugins, *off, *extra]
 
 
@@ -66,12 +68,11 @@ def title_of(item: pytest.Item) -> str:
 
 
 @functools.cache
-def collect(suite: str, expression: str = "", only: frozenset[str] | None = None) -> tuple[Planned, ...]:
+def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
     """The checks of `suite` that match a pytest `-k` expression, in their order.
 
-    The expression is matched against the names of checks and the ids of their requirements. `only` leaves the checks
-    of these requirements. Raises UsageError when the expression is none or nothing matches, HarnessError when a check
-    cannot be collected.
+    The expression is matched against the names of checks and the ids of their requirements. Raises UsageError when it
+    is none or nothing matches, HarnessError when a check cannot be collected.
     """
     collector, said = _Collector(), io.StringIO()
     selection = ["-k", expression] if expression else []
@@ -83,7 +84,7 @@ def collect(suite: str, expression: str = "", only: frozenset[str] | None = None
         raise UsageError(f"-k {expression!r} is not an expression", "write it as for pytest: -k 'STREAM and not done'")
     if not collector.planned:
         raise UsageError(f"no check of {suite} matches -k {expression!r}", "turnproof run --list names them all")
-    return tuple(p for p in collector.planned if only is None or not only.isdisjoint(p.requirements))
+    return collector.planned
 
 
 def session_arguments(checks: Collection[str], workers: int = 0) -> list[str]:

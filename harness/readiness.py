@@ -29,23 +29,24 @@ def await_ready(ready: Ready, url: str, process: Supervised | None) -> None:
             raise _not_ready(process, f"no line of its output matched {ready.log!r} within {ready.within:g} s")
     if ready.path is None:
         return
-    while True:
-        came = _probe(url + ready.path, deadline)
-        if isinstance(came, int) and (came == ready.status if ready.status else came < 500):
-            break
-        if time.monotonic() > deadline or (process is not None and _is_over(process)):
-            raise _not_ready(process, f"{url}{ready.path}: {came} within {ready.within:g} s")
-        time.sleep(_POLL_SECONDS)
+    with httpx.Client(trust_env=False) as http:
+        while True:
+            came = _probe(http, url + ready.path, deadline)
+            if isinstance(came, int) and (came == ready.status if ready.status else came < 500):
+                break
+            if time.monotonic() > deadline or (process is not None and _is_over(process)):
+                raise _not_ready(process, f"{url}{ready.path}: {came} within {ready.within:g} s")
+            time.sleep(_POLL_SECONDS)
     if process is not None and listens(process.descendants(), urlsplit(url).port or 0) is False:
         hint = "end the process that has the port, or let the target use {port}"
         raise TargetNotReady(_STEP, f"the answer at {url} comes from a process that is not the target's", hint)
 
 
-def _probe(url: str, deadline: float) -> int | str:
+def _probe(http: httpx.Client, url: str, deadline: float) -> int | str:
     """The status that `url` answers with, or what went wrong."""
     remaining = max(0.1, deadline - time.monotonic())
     try:
-        return httpx.get(url, timeout=remaining, trust_env=False).status_code
+        return http.get(url, timeout=remaining).status_code
     except httpx.HTTPError as error:
         return str(error) or type(error).__name__
 

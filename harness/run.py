@@ -30,7 +30,7 @@ from harness.requirements import catalogue
 from harness.results import CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
 from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
-from harness.target import Target
+from harness.target import StandIn, Target
 from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
@@ -69,7 +69,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
 
     Raises TurnproofError for what is wrong before there is a results file.
     """
-    planned = collect(order.suite, order.expression, order.requirements)
+    planned = _planned(order)
     if (own := kind_named(order.target.kind).suite) != order.suite:
         hint = f"add --suite {own}, or name another target"
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
@@ -77,6 +77,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
     order = replace(order, target=discovered(order.target))
     part = part_behind(order.target, order.opencode, observer.step)
+    order = replace(order, target=replace(order.target, pace=part.pace if isinstance(part, StandIn) else 1.0))
     observer.planned(len(planned))
     header = _header(order, planned, part)
     with Held() as held, _results_file(order.out) as stream:
@@ -88,6 +89,11 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
         writer.write(footer.to_json())
     return read(order.out / RESULTS), error
+
+
+def _planned(order: Order) -> tuple[Planned, ...]:
+    checks, wanted = collect(order.suite, order.expression), order.requirements
+    return tuple(check for check in checks if wanted is None or not wanted.isdisjoint(check.requirements))
 
 
 def _outcome(

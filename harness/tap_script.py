@@ -207,6 +207,8 @@ class TapScript:
 
     def after(self, event: Event) -> Interference:
         """What follows `event`; nothing does for most."""
+        if not any(isinstance(rule, After) for rule in self._state[0]):
+            return Interference()
         payload = event.json()
         if not isinstance(payload, dict):
             return Interference()

@@ -174,7 +174,8 @@ class Facts:
     """All that checks and recorded runs know of a target: no addresses, no commands, no sources of secrets.
 
     `deadline` is the time in seconds within which a turn is answered or refused, `abort_grace` the time after
-    giving up in which a model call may still begin. `pace` is how many times shorter a stand-in's waits are.
+    giving up in which a model call may still begin. `pace` is how many times shorter than real ones the waits of the
+    stand-in are that is judged, or that is behind the target.
     """
 
     kind: str
@@ -233,7 +234,7 @@ class Target:
     Exactly one of `url`, `start` and `opencode` is set: `opencode` is an opencode server that is judged itself, the
     stand-in or a version of the real one. `source` is the file or URL as the user named it, `folder` what
     relative paths are relative to. `agents` is empty when they are to be discovered, as those of
-    the keys then are.
+    the keys then are. `pace` is that of the stand-in that is judged or put behind it, 1 where there is none.
     """
 
     kind: str
@@ -251,6 +252,7 @@ class Target:
     abort_grace: float = 1.0
     mint: Minting | None = None
     opencode: StandIn | str | None = None
+    pace: float = 1.0
 
     @property
     def facts(self) -> Facts:
@@ -265,7 +267,7 @@ class Target:
             deadline=self.deadline,
             abort_grace=self.abort_grace,
             url_given=self.url is not None,
-            pace=self.opencode.pace if isinstance(self.opencode, StandIn) else 1.0,
+            pace=self.pace,
         )
 
 

@@ -51,6 +51,9 @@ class Stage:
     def wait(self, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float) -> bool:
         return self.journal.wait(hop, until, within)
 
+    def calm(self, hop: Hop) -> float:
+        return self.journal.calm(hop)
+
     def observes(self, hop: Hop) -> bool:
         return hop in self.hops
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -225,3 +226,14 @@ def test_wait_notices_data_and_new_exchanges_of_other_threads() -> None:
 
 def test_wait_for_what_does_not_come_says_no() -> None:
     assert not Journal().wait(None, bool, within=0.01)
+
+
+def test_a_hop_is_calm_since_a_request_began_on_it_or_the_client_was_answered() -> None:
+    journal = Journal()
+    assert journal.calm("model") == math.inf
+    asked = journal.record("client", Request("GET", "/"))
+    journal.record("opencode", Request("GET", "/"))
+    before = journal.calm("model")
+    assert journal.calm("model") >= before
+    asked.close("complete")
+    assert journal.calm("model") < journal.calm("client") + 1

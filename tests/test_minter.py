@@ -54,6 +54,9 @@ class _Running:
     def wait(self, hop: Hop, until: Callable[[tuple[Exchange, ...]], bool], within: float) -> bool:
         return True
 
+    def calm(self, hop: Hop) -> float:
+        raise NotImplementedError
+
     def observes(self, hop: Hop) -> bool:
         return True
 

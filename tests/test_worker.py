@@ -70,5 +70,6 @@ def test_settings_reach_the_worker_whole(settings: WorkerSettings) -> None:
 
 @pytest.mark.parametrize("attributes", [{}, {"workerinput": {"workerid": "gw0"}}], ids=["no worker", "of another run"])
 def test_process_that_is_no_worker_of_a_run_is_left_alone(attributes: dict[str, Any]) -> None:
-    config: Any = SimpleNamespace(addinivalue_line=lambda _name, _line: None, **attributes)
+    options = SimpleNamespace()
+    config: Any = SimpleNamespace(addinivalue_line=lambda _name, _line: None, option=options, **attributes)
     pytest_configure(config)

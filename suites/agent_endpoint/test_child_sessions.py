@@ -14,12 +14,12 @@ from harness.exchange import Exchange
 from harness.expectations import expect_refusal
 from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.upstream_faults import ALWAYS
-from harness.tap_script import Reply, TapRule
+from harness.tap_script import Reply
 from harness.target import Agent, Facts, KeyFacts
 
 MEND = "abort the session's children too (GET /session/{id}/children), and once more a moment later"
 QUIET_SECONDS = 3.0
-"""How long no model call may begin after the declared grace."""
+"""How long no model call may begin after the declared grace; less, over a stand-in with shorter waits."""
 
 
 HANG = Answer(fault="hang")
@@ -30,15 +30,12 @@ UNANSWERED = Reply("POST", "/(permission|session)/[^/]+/(reply|permissions/[^/]+
 """Whatever is answered does not reach opencode, so that the child goes on waiting."""
 
 
+CHILDREN = {"hangs": (HANG,), "waits for a permission": (READ_OUTSIDE, HANG)}
+"""What the child session of each turn comes to."""
+
+
 @pytest.mark.requirement("AE-FAULT-11")
-@pytest.mark.parametrize(
-    ("child", "tampering"),
-    [
-        pytest.param((HANG,), (), id="whose model hangs"),
-        pytest.param((READ_OUTSIDE, HANG), (UNANSWERED,), id="that waits for a permission"),
-    ],
-)
-def test_giving_up_ends_a_child_session(
+def test_giving_up_ends_child_sessions(
     client: Client,
     script: Script,
     journal: JournalReader,
@@ -47,27 +44,32 @@ def test_giving_up_ends_a_child_session(
     target: Facts,
     key: KeyFacts,
     agent: Agent,
-    child: tuple[Answer, ...],
-    tampering: tuple[TapRule, ...],
 ) -> None:
     """The agent hands a task to another one; at the deadline both come to rest."""
-    task = {"description": "look it up", "prompt": nonce("child"), "subagent_type": "general"}
-    call = Answer(text="", tool_calls=(ToolCall("task", json.dumps(task)),), finish="tool_calls")
-    script.answer("child", *child, nonce=nonce("child"))
-    script.answer("parent", call, HANG, nonce=nonce("asked"))
-    script.tamper("permissions", *tampering)
-    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    for name, steps in CHILDREN.items():
+        task = {"description": "look it up", "prompt": nonce(f"child {name}"), "subagent_type": "general"}
+        call = Answer(text="", tool_calls=(ToolCall("task", json.dumps(task)),), finish="tool_calls")
+        script.answer(f"child {name}", *steps, nonce=nonce(f"child {name}"))
+        script.answer(f"parent {name}", call, HANG, nonce=nonce(f"parent {name}"))
+    script.tamper("permissions", UNANSWERED)
+    asked = [client.begin(f"ask {name}", ask(agent.id, nonce(f"parent {name}")), key=key.name) for name in CHILDREN]
+    replies = {name: call.result() for name, call in zip(CHILDREN, asked, strict=True)}
 
-    def calls_with(word: str, label: str) -> list[Exchange]:
-        return [call for call in journal.read(label, "model") if nonce(word).encode() in call.request.body]
+    def calls_in(name: str, when: str) -> list[Exchange]:
+        words = [nonce(f"{who} {name}").encode() for who in ("parent", "child")]
+        calls = journal.read(f"{when}: {name}", "model")
+        return [call for call in calls if any(word in call.request.body for word in words)]
 
     clock.sleep("grace", target.abort_grace)
-    before = calls_with("asked", "after the grace: parent") + calls_with("child", "after the grace: child")
-    if not any(nonce("child").encode() in call.request.body for call in before):
-        raise NotApplicable("the agent starts no child session when its model asks for one")
-    expect_refusal(reply, {502, 504}, "a turn whose child does not end", "keep one deadline per turn")
-    clock.sleep("quiet", QUIET_SECONDS)
-    after = calls_with("asked", "after the quiet: parent") + calls_with("child", "after the quiet: child")
-    still = [call for call in before if call.end == "open"]
-    expect(not still, "every model call closed", f"{len(still)} still open", MEND, (still or [reply])[0])
-    expect(len(after) == len(before), "no further model call", f"{len(after) - len(before)} more", MEND, reply)
+    before = {name: calls_in(name, "after the grace") for name in CHILDREN}
+    for name, calls in before.items():
+        if not any(nonce(f"child {name}").encode() in call.request.body for call in calls):
+            raise NotApplicable("the agent starts no child session when its model asks for one")
+        expect_refusal(replies[name], {502, 504}, f"a turn whose child {name}", "keep one deadline per turn")
+    clock.sleep("quiet", QUIET_SECONDS / target.pace)
+    for name, calls in before.items():
+        more = len(calls_in(name, "after the quiet")) - len(calls)
+        still = [call for call in calls if call.end == "open"]
+        came = f"{len(still)} still open"
+        expect(not still, f"every model call closed when a child {name}", came, MEND, (still or [replies[name]])[0])
+        expect(more == 0, f"no further model call when a child {name}", f"{more} more", MEND, replies[name])

@@ -150,19 +150,16 @@ def test_a_revoked_key_is_refused_from_the_next_request_on(
 
 
 @pytest.mark.requirement("AE-KEYS-4")
-@pytest.mark.parametrize("route", ["models", "completions"])
 def test_an_expired_key_is_refused_from_the_next_request_on(
-    client: Client,
-    minter: Minter,
-    clock: Clock,
-    nonce: Callable[[str], str],
-    agent: Agent,
-    route: str,
+    client: Client, minter: Minter, clock: Clock, nonce: Callable[[str], str], agent: Agent
 ) -> None:
-    """It works while its time lasts, also when it was used before."""
-    minted = expect_minted(minter.mint("mint", [agent.id], expiring=True))
-    before = use(client, "before", MODELS, minted)
-    expect(before.status == 200, "the key to work before it expires", shown(before), MEND_WORKS, before)
-    clock.sleep("until it expires", float(minted.lifetime or 0) + 0.1)
-    request = MODELS if route == "models" else ask(agent.id, nonce("asked"))
-    expect_refusal(use(client, "after", request, minted), {401}, f"an expired key on {route}", MEND_ENDED)
+    """It works while its time lasts, also when it was used before; on each route a key of its own is tried."""
+    requests = {"models": MODELS, "completions": ask(agent.id, nonce("asked"))}
+    keys = {route: expect_minted(minter.mint(f"mint for {route}", [agent.id], expiring=True)) for route in requests}
+    for route, minted in keys.items():
+        before = use(client, f"before: {route}", MODELS, minted)
+        expect(before.status == 200, "the key to work before it expires", shown(before), MEND_WORKS, before)
+    clock.sleep("until they expire", max(float(minted.lifetime or 0) for minted in keys.values()) + 0.1)
+    for route, minted in keys.items():
+        after = use(client, f"after: {route}", requests[route], minted)
+        expect_refusal(after, {401}, f"an expired key on {route}", MEND_ENDED)

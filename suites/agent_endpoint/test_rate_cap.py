@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.actors import Client, JournalReader
-from harness.chat import ask
+from harness.chat import ask, work_in
 from harness.check import Inconclusive, NotMeasured, expect
 from harness.exchange import Hop
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, shown
@@ -31,7 +31,7 @@ def test_a_request_over_the_cap_is_refused_and_drives_no_turn(
             raise Inconclusive(f"the cap of key {key.name} is used up before the check began")
         expect_completion(reply, f"turn {turn + 1} of {key.rate_cap} in a minute")
     hops: tuple[Hop, ...] = ("opencode", "model")
-    before = [len(journal.read(f"{hop} before", hop)) for hop in hops]
+    before = [len(work_in(journal.read(f"{hop} before", hop))) for hop in hops]
     for stream in (False, True):
         label = "streamed over" if stream else "over"
         refused = client.send(label, ask(agent, nonce(label), stream=stream), key=key.name)
@@ -39,4 +39,4 @@ def test_a_request_over_the_cap_is_refused_and_drives_no_turn(
         wait = refused.header("retry-after")
         expect(bool(wait), "Retry-After", "no such header" if wait is None else shown(refused), MEND, refused)
     for hop, count in zip(hops, before, strict=True):
-        expect_no_calls(journal.read(f"{hop} after", hop)[count:], hop, "a turn over the cap")
+        expect_no_calls(work_in(journal.read(f"{hop} after", hop))[count:], hop, "a turn over the cap")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.actors import Client, JournalReader, Script
-from harness.chat import ask
+from harness.chat import ask, work_in
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said
 from harness.fakes.model.script import Answer
@@ -24,7 +24,7 @@ def expect_not_found(
 
     def expect_it(refused: Exchange) -> None:
         expect_refusal(refused, {404}, "an agent outside the key's scope", MEND, code="model_not_found")
-        expect_no_calls(journal.read("opencode", "opencode"), "opencode", "a refused agent")
+        expect_no_calls(work_in(journal.read("opencode", "opencode")), "opencode", "a refused agent")
         expect_no_calls(journal.read("model", "model"), "the model server", "a refused agent")
         script.answer("own answer", Answer(text=nonce("own answer")), nonce=nonce("own question"))
         reply = client.send("own agent", ask(agent.id, nonce("own question")), key=key.name)

@@ -42,7 +42,7 @@ def test_without_the_flag_the_answer_is_one_json_object(
 
 
 TEXTS: dict[str, Answer] = {
-    "many pieces": Answer(text="One after another, word by word. {said}", piece=1, pause=0.01),
+    "many pieces": Answer(text="One after another, word by word. {said}", piece=1, pause=0.002),
     "one piece": Answer(text="{said}", piece=1000),
     "white space inside": Answer(text="  first\n\n\tsecond  {said} \r\n third", piece=3, pause=0.01),
     "white space around": Answer(text="\n {said} \n\n", piece=5, pause=0.01),

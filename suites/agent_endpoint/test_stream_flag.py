@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.actors import Client, JournalReader
-from harness.chat import ask, error_of
+from harness.chat import ask, error_of, work_in
 from harness.check import NotApplicable, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, shown
@@ -56,7 +56,7 @@ def test_a_refused_flag_drives_no_turn(
     for number, flag in enumerate(WRONG_FLAGS):
         answer = client.send(f"flag {number}", ask(agent.id, nonce("refused"), stream=flag), key=key.name)
         expect_refused_flag(answer, f"stream: {json.dumps(flag)}")
-    expect_no_calls(journal.read("opencode", "opencode"), "opencode", "a refused stream flag")
+    expect_no_calls(work_in(journal.read("opencode", "opencode")), "opencode", "a refused stream flag")
     expect_no_calls(journal.read("model", "model"), "the model server", "a refused stream flag")
     plain = client.send("right flag", ask(agent.id, nonce("right flag"), stream=False), key=key.name)
     expect_completion(plain, "stream: false")

@@ -16,8 +16,8 @@ from harness.fakes.model.script import Answer
 from harness.tap_script import SESSION, Delay, Inject, Reply
 from harness.target import Agent, Facts, KeyFacts
 
-SUBSCRIPTION_SECONDS = 1.0
-"""How long a subscription is kept from opencode: longer than a turn takes, shorter than any sensible deadline."""
+SUBSCRIPTION_PART = 0.25
+"""How long a subscription is kept from opencode, as a part of the deadline: longer than a turn takes."""
 
 ATTEMPTS = 3
 
@@ -28,12 +28,14 @@ def test_a_turn_that_is_over_before_the_subscription_is_not_lost(
     client: Client,
     script: Script,
     nonce: Callable[[str], str],
+    target: Facts,
     key: KeyFacts,
     agent: Agent,
     stream: bool,
 ) -> None:
     """The subscription is slow and the turn quick: who prompts without waiting for it never hears of the end."""
-    script.tamper("slow subscription", Delay("GET", "/event|/global/event", SUBSCRIPTION_SECONDS, times=100))
+    wait = min(1.0, SUBSCRIPTION_PART * target.deadline)
+    script.tamper("slow subscription", Delay("GET", "/event|/global/event", wait, times=100))
     script.answer("answer", Answer(text=nonce("said")), nonce=nonce("asked"))
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
     why = "a turn that is over at once"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.actors import Client, JournalReader, Script
-from harness.chat import ask, error_of, post
+from harness.chat import ask, error_of, post, work_in
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import (
@@ -44,7 +44,7 @@ def test_a_conversation_without_a_user_message_is_refused(
     refused = client.send("refused", post({"model": agent.id, "messages": messages}), key=key.name)
     mend = "answer 400 when no message has the role user"
     expect_refusal(refused, {400}, "a conversation without a user message", mend)
-    expect_no_calls(journal.read("opencode", "opencode"), "opencode", "a conversation without a user message")
+    expect_no_calls(work_in(journal.read("opencode", "opencode")), "opencode", "a conversation without a user message")
     expect_no_calls(journal.read("model", "model"), "the model server", "a conversation without a user message")
     script.answer("answer", Answer(text=nonce("said")), nonce=nonce("asked"))
     messages.append({"role": "user", "content": nonce("asked")})

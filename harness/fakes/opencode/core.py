@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,12 +92,11 @@ class Core:
 
     def emit_message(self, session: Session, message: Message) -> None:
         """Tell how a message stands."""
-        self.emit(session, "message.updated", info=message.shown()["info"])
+        self.emit(session, "message.updated", info=copy.deepcopy(message.info))
 
     def emit_part(self, session: Session, message: Message, part_id: str) -> None:
         """Tell how a part stands."""
-        part = next(part for part in message.shown()["parts"] if part["id"] == part_id)
-        self.emit(session, "message.part.updated", part=part, time=now())
+        self.emit(session, "message.part.updated", part=copy.deepcopy(message.parts[part_id]), time=now())
 
     def emit_session(self, session: Session) -> None:
         """Tell how a session stands."""

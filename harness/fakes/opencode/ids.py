@@ -16,7 +16,7 @@ def new_id(prefix: str) -> str:
     stamp = (int(time.time() * 1000) * 0x1000 + next(_SEQUENCE) % 0x1000) & 0xFFFFFFFFFFFF
     if prefix == "ses":
         stamp ^= 0xFFFFFFFFFFFF
-    return f"{prefix}_{stamp:012x}" + "".join(secrets.choice(_ALPHABET) for _ in range(14))
+    return f"{prefix}_{stamp:012x}" + "".join(_ALPHABET[byte % 62] for byte in secrets.token_bytes(14))
 
 
 def now() -> int:

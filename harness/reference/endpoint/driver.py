@@ -16,8 +16,8 @@ from harness.reference.endpoint.turn import Delta, Failure, Outcome, Question, R
 if TYPE_CHECKING:
     from harness.reference.endpoint.parts import Parts
 
-Why = Literal["deadline", "gone", "failed"]
-"""Why a turn is given up: it took too long, its client has gone, or it failed."""
+Why = Literal["deadline", "gone", "lost", "failed"]
+"""Why a turn is given up: it took too long, its client has gone, opencode was lost sight of, or said that it failed."""
 
 Say = Callable[[str], Awaitable[None]]
 """Takes a piece of the answer."""
@@ -28,7 +28,7 @@ Drive = Callable[[Say | None], Awaitable[Outcome]]
 RECOVERY_SECONDS = 1.0
 """How long after a context overflow opencode may take to begin its compaction: it does so at once."""
 
-_ABORT_AGAIN_SECONDS = 0.2
+_ABORT_AGAIN_SECONDS = 0.1
 _log = logging.getLogger("endpoint")
 
 
@@ -42,12 +42,12 @@ async def new_session(opencode: Opencode, options: Mapping[str, Any], _prompt: P
     return await opencode.create_session(options)
 
 
-async def abort_turn(opencode: Opencode, turn: Turn, _why: Why) -> None:
-    """Abort the turn and those of its child sessions, twice.
+async def abort_turn(opencode: Opencode, turn: Turn, why: Why) -> None:
+    """Abort the turn and those of its child sessions; twice where it may still be under way.
 
     The first abort may come before opencode has begun, and ending a child lets its parent go on.
     """
-    for pause in (0.0, _ABORT_AGAIN_SECONDS):
+    for pause in (0.0,) if why == "failed" else (0.0, _ABORT_AGAIN_SECONDS):
         await asyncio.sleep(pause)
         await opencode.abort(turn.session)
         turn.family.update(await opencode.children(turn.session))
@@ -92,7 +92,7 @@ class Driver:
         except TimeoutError:
             why, outcome = "deadline", Failure("no outcome in time")
         except OpencodeError as error:
-            why, outcome = "failed", Failure(str(error))
+            why, outcome = "lost", Failure(str(error))
         finally:
             if turn is not None and why is not None:
                 await self._give_up(opencode, turn, why)

@@ -402,8 +402,17 @@ def test_overflow_that_nothing_mends_does_not_wait_for_the_deadline(
     assert RECOVERY_SECONDS < answer.elapsed.total_seconds() < 4
 
 
-def test_giving_up_aborts_child_sessions_too_and_twice(client: httpx.Client, opencode: OpencodeStub) -> None:
+def test_turn_that_failed_is_aborted_once_with_its_child_sessions(client: httpx.Client, opencode: OpencodeStub) -> None:
     opencode.script = [*BEGUN, error("UnknownError")]
+    _ask(client)
+    aborted = [request.path.split("/")[2] for request in opencode.asked(".*/abort")]
+    assert aborted.count("ses_child") == 1
+
+
+def test_turn_that_was_lost_is_aborted_twice_with_its_child_sessions(
+    client: httpx.Client, opencode: OpencodeStub
+) -> None:
+    opencode.script, opencode.ends = BEGUN, True
     _ask(client)
     aborted = [request.path.split("/")[2] for request in opencode.asked(".*/abort")]
     assert aborted.count("ses_child") == 2
