@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from harness.engine import Engine
@@ -49,9 +50,13 @@ class Behind(Protocol):
 
 @dataclass(frozen=True)
 class ModelAlone:
-    """The model server stand-in, serving `models`, with nothing between it and the target."""
+    """The model server stand-in, serving `models`, with nothing between it and the target.
+
+    `opencode` is a real one, for a target that starts one itself; None where it is to find the stand-in.
+    """
 
     models: frozenset[str]
+    opencode: Path | None = None
 
     def __str__(self) -> str:
         return "model server"

@@ -21,7 +21,7 @@ from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
 from harness.kinds import kind_named
-from harness.launch import Part, Say, describe, launched, part_behind
+from harness.launch import Part, Say, describe, launched, pace_of, part_behind
 from harness.opencode import STAND_IN
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
@@ -30,7 +30,7 @@ from harness.requirements import catalogue
 from harness.results import CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
 from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
-from harness.target import StandIn, Target
+from harness.target import Target
 from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
@@ -77,7 +77,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
     order = replace(order, target=discovered(order.target))
     part = part_behind(order.target, order.opencode, observer.step)
-    order = replace(order, target=replace(order.target, pace=part.pace if isinstance(part, StandIn) else 1.0))
+    order = replace(order, target=replace(order.target, pace=pace_of(order.target, part)))
     observer.planned(len(planned))
     header = _header(order, planned, part)
     with Held() as held, _results_file(order.out) as stream:
