@@ -41,7 +41,7 @@ class Order:
     """What to run: the target, a suite, which of its checks, in how many workers, where results go.
 
     `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
-    of these; None leaves all that match `expression`.
+    of these; None leaves all that match `expression`. `shuffle` seeds the order of the checks; None is their own.
     """
 
     target: Target
@@ -53,6 +53,7 @@ class Order:
     workers: int = 0
     opencode: str = STAND_IN
     requirements: frozenset[str] | None = None
+    shuffle: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,10 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
     with launched(order.target, part, observer.step) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
         if order.workers == 0:
-            plugins = [recorder, Selection(checks), SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
-            _run_pytest(session_arguments(checks), plugins)
+            suite = SuitePlugin(LiveSubject(launch, header.seed), capabilities)
+            _run_pytest(session_arguments(checks), [recorder, Selection(checks, order.shuffle), suite])
     if order.workers:
-        settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks))
+        settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks), order.shuffle)
         _run_pytest(session_arguments(checks, order.workers), [recorder, WorkerSetup(settings)])
 
 
