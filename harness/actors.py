@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from harness.check import NotMeasured
 from harness.errors import HarnessError
@@ -16,6 +16,8 @@ from harness.exchange import Exchange, Hop, Request, request_to_json
 from harness.fakes.model.script import SUMMARY, Answer, Rule
 from harness.tap_script import TapRule
 from harness.world import World, apply_view, view
+
+L = TypeVar("L")
 
 SETTLE = 0.06
 """Seconds in which nothing began on a hop, and the client neither asked nor was answered: then the hop is at rest."""
@@ -65,7 +67,7 @@ class Running(Protocol):
         """The base URL of a tap in front of the target, for clients with an HTTP stack of their own."""
 
 
-def live_part(running: Running | None) -> Running:
+def live_part(running: L | None) -> L:
     """The live parts; raises HarnessError in a replay, where nothing may reach for them."""
     if running is None:
         raise HarnessError("a replayed check reached for the live target")

@@ -33,6 +33,7 @@ from harness.kinds import kind_named
 from harness.listener import free_port
 from harness.live import LiveTarget
 from harness.opencode import MODELS, PROVIDER, REAL, STAND_IN, USERNAME, VERSION, Binary
+from harness.opencode_processes import Processes
 from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.supervised import StartFailed, Supervised
@@ -60,7 +61,8 @@ class Launch:
     """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting.
 
     `behind` is what stands behind it, None when that is nothing of ours. `again` launches it once more, beside this
-    one, with an opencode that cannot be started; None where the target does not start one that is ours.
+    one, with an opencode that cannot be started; None where the target does not start one that is ours. `servers` are
+    further ones like the opencode that is judged, None where none is.
     """
 
     target: Target
@@ -70,6 +72,7 @@ class Launch:
     desk: KeyDesk | None = None
     behind: Behind | None = None
     again: Callable[[LaunchFault], AbstractContextManager[Launch]] | None = None
+    servers: Processes | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
@@ -206,8 +209,15 @@ def _opencode_itself(target: Target, base: Ground, running: stack.Stack, redacto
     key = base64.b64encode(f"{USERNAME}:{running.password}".encode()).decode()
     redactor.add(f"key.{target.keys[0].name}", key)
     keys_ = {target.keys[0].name: key}
-    with LiveTarget(base.engine, base.journal, running.server_url, keys_, target.deadline, running) as live:
-        yield Launch(target, live, None, redactor)
+    assert base.part is not None
+    assert not isinstance(base.part, ModelAlone)
+    settings = opencode.config(running.model_url, models_of(target))
+    servers = Processes(base.engine, base.journal, base.part, settings, base.work, redactor, running.password)
+    with (
+        LiveTarget(base.engine, base.journal, running.server_url, keys_, target.deadline, running) as live,
+        contextlib.closing(servers),
+    ):
+        yield Launch(target, live, None, redactor, servers=servers)
 
 
 def _values(target: Target, base: Ground, redactor: Redactor, fault: LaunchFault | None) -> dict[str, str]:

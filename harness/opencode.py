@@ -73,7 +73,7 @@ def config(model_url: str, models: Iterable[tuple[str, str]]) -> dict[str, Any]:
     }
 
 
-def environment(home: Path, password: str) -> Mapping[str, str]:
+def environment(home: Path, password: str, username: str = USERNAME) -> Mapping[str, str]:
     """The environment of a server whose home is `home`: no variable of the user's but PATH reaches it."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -83,6 +83,7 @@ def environment(home: Path, password: str) -> Mapping[str, str]:
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_STATE_HOME": str(home / ".local/state"),
         "OPENCODE_SERVER_PASSWORD": password,
+        **({"OPENCODE_SERVER_USERNAME": username} if username != USERNAME else {}),
         **_QUIET,
     }
 
@@ -124,14 +125,19 @@ def serving(part: Part, engine: Engine, work: Path, settings: Mapping[str, Any],
         engine.call(server.stop(), _CALL_SECONDS)
 
 
-def start(binary: Path, work: Path, settings: Mapping[str, Any], password: str) -> tuple[Supervised, str]:
-    """A server under `work` and its base URL, once it said that it listens; raises TargetNotReady when it does not."""
+def start(
+    binary: Path, work: Path, settings: Mapping[str, Any], password: str, username: str = USERNAME
+) -> tuple[Supervised, str]:
+    """A server under `work` and its base URL, once it said that it listens; raises TargetNotReady when it does not.
+
+    What an earlier one under `work` left is what it finds.
+    """
     home, folder = work / "home", work / "project"
-    (home / ".config/opencode").mkdir(parents=True)
-    folder.mkdir()
+    (home / ".config/opencode").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     (home / ".config/opencode/opencode.json").write_text(json.dumps(settings))
     command = [str(binary), "serve", "--port", str(free_port()), "--hostname", "127.0.0.1"]
-    env = environment(home, password)
+    env = environment(home, password, username)
     try:
         process = Supervised.start(command, env=env, cwd=folder, name="opencode", ready_line=_READY)
     except StartFailed as error:

@@ -11,6 +11,7 @@ from harness.exchange import Exchange, exchange_to_json
 from harness.key_desk import KeyDesk
 from harness.launch import Launch
 from harness.launcher import Again
+from harness.opencode_processes import Processes
 from harness.results import CheckResult, Results
 from harness.target import Facts
 from harness.world import LiveWorld, RecordedWorld, World, nonces_in
@@ -18,8 +19,9 @@ from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 
 @dataclass(frozen=True)
 class Context:
-    """What the actors of one check stand on. `running`, `desk` and `again` are None in a replay, and `desk` also for a
-    target that does not tell how its keys are managed, `again` for one that does not start the opencode of ours."""
+    """What the actors of one check stand on. All but the first three are None in a replay, and `desk` also for a target
+    that does not tell how its keys are managed, `again` for one that does not start the opencode of ours, `servers` for
+    one that is no opencode."""
 
     world: World
     facts: Facts
@@ -27,6 +29,7 @@ class Context:
     running: Running | None
     desk: KeyDesk | None = None
     again: Again | None = None
+    servers: Processes | None = None
 
 
 class Subject(Protocol):
@@ -49,12 +52,15 @@ class LiveSubject:
         """Part of `Subject`."""
         live = self._launch.live
         world = LiveWorld(check, self._seed, live.find)
-        return Context(world, self._launch.target.facts, live.keys, live, self._launch.desk, self._launch.again)
+        launch = self._launch
+        return Context(world, launch.target.facts, live.keys, live, launch.desk, launch.again, launch.servers)
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`: closes the journal's window."""
         world = context.world
         assert isinstance(world, LiveWorld)
+        if self._launch.servers is not None:
+            self._launch.servers.close()
         exchanges = self._launch.live.close_window().exchanges
         stray = {exchange.number for exchange in exchanges if is_stray(exchange, world.nonces)}
         own = tuple(exchange.number for exchange in exchanges if exchange.number not in stray)

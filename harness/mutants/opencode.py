@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from harness.fakes.opencode.answers import Answer, json_answer
 from harness.fakes.opencode.behaviour import Behaviour, Event
 from harness.fakes.opencode.prompts import TITLE, TURN
 from harness.fakes.opencode.retry import retry_seconds
+from harness.fakes.opencode.serve import main
 from harness.mutants.mutant import Mutant
 
 Body = dict[str, Any]
@@ -82,6 +84,10 @@ def _on_parts(kind: str, change: Callable[[Body], Body | None]) -> Callable[[Eve
         return () if other is None else (_with(event, part=other),)
 
     return _on("message.part.updated", changed)
+
+
+def _finished(info: Body) -> Body:
+    return {"finish": "stop", **info} if info["role"] == "assistant" else info
 
 
 def _without_busy(event: Event) -> Told:
@@ -452,6 +458,9 @@ FLAWS: tuple[Mutant[Behaviour], ...] = (
     _flaw("system_dropped", "drops system text", "OS-TURN-8", model_call=_without_system_text),
     _flaw("tools_always", "offers tools that are off", "OS-TURN-9", model_call=_tools_always),
     _flaw("title_with_tools", "offers tools for titles", "OS-TURN-10", model_call=_title_with_tools),
+    _flaw("username_ignored", "wants its usual user", "OS-AUTH-2", obeys_username=False),
+    _flaw("deaf_to_sigterm", "goes on at SIGTERM", "OS-STOP-1", ends_at_sigterm=False),
+    _flaw("tidy_restart", "finishes what a restart cut off", "OS-STOP-2", keeps=_finished),
     _flaw("event_without_id", "leaves event ids out", "OS-EVENT-1", event=_without_id),
     _flaw("no_heartbeat", "sends no heartbeat", "OS-EVENT-2", heartbeat=1e6),
     _flaw("one_directory", "tells everybody everything", "OS-EVENT-3", per_directory=False),
@@ -533,3 +542,7 @@ def find(name: str) -> Mutant[Behaviour]:
             return flaw
     known = ", ".join(flaw.name for flaw in FLAWS)
     raise UsageError(f"there is no opencode flaw {name!r}", f"Known: {known}.")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[2:], find(sys.argv[1]).apply(Behaviour())))

@@ -154,13 +154,15 @@ def test_a_second_turn_holds_the_first(
 def test_sessions_do_not_mix(
     opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
 ) -> None:
-    """Neither in the model calls nor in the events."""
-    script.answer("one", Answer(nonce("said one")), nonce=nonce("one"))
-    script.answer("two", Answer(nonce("said two")), nonce=nonce("two"))
+    """Neither in the model calls nor in the events, while both turns are under way."""
+    script.answer("one", Answer(nonce("said one"), gate=nonce("gate")), nonce=nonce("one"))
+    script.answer("two", Answer(nonce("said two"), gate=nonce("gate")), nonce=nonce("two"))
     ear = opencode.listen()
     first, second = opencode.session("first"), opencode.session("second")
     opencode.prompt("one", first, nonce("one"))
     reply = opencode.prompt("two", second, nonce("two"))
+    ear.until("both have begun", lambda told: all(named("message.part.delta", of(s, told)) for s in (first, second)))
+    script.open("let both go on", nonce("gate"))
     ear.until("first", idle(first))
     events = ear.until("second", idle(second))
     both = [call for call in calls_with(journal, "calls", nonce("one")) if nonce("two").encode() in call.request.body]

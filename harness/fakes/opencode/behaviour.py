@@ -33,6 +33,10 @@ def _envelope(directory: str, event: Event) -> Event:
     return {"directory": directory, "project": "global", "payload": event}
 
 
+def _as_told(message: dict[str, Any]) -> dict[str, Any]:
+    return message
+
+
 def _retries(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
 
@@ -42,13 +46,15 @@ class Behaviour:
     """Times are in seconds; `preparing` passes between a prompt and its turn's first sign.
 
     `event` says what is sent for an event of the core, `envelope` how it looks on the stream of all directories,
-    `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call has.
-    A call is tried again at most `max_retries` times, for the statuses of `retries` and the error types of
-    `retried_types`.
+    `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call
+    has. What it `keeps` of a message is what a restarted server finds. A call is tried again at most `max_retries`
+    times, for the statuses of `retries` and the error types of `retried_types`.
     """
 
     version: str = "1.18.33"
     wants_password: bool = True
+    obeys_username: bool = True
+    ends_at_sigterm: bool = True
     heartbeat: float = 10.0
     preparing: float = 0.02
     max_retries: int = 5
@@ -61,6 +67,7 @@ class Behaviour:
     encode: Callable[[Event], bytes] = encode
     answer: Callable[[Request, Answer], Answer] = _same
     model_call: Callable[[dict[str, Any]], dict[str, Any]] = _same_call
+    keeps: Callable[[dict[str, Any]], dict[str, Any]] = _as_told
     per_directory: bool = True
     replays: bool = False
     queues: bool = True

@@ -16,6 +16,7 @@ from harness.fakes.opencode.ids import new_id, now
 from harness.fakes.opencode.questions import Questions
 from harness.fakes.opencode.sessions import Message, Session
 from harness.fakes.opencode.settings import Provider
+from harness.fakes.opencode.store import Store
 from harness.fakes.opencode.turn import Turn
 
 AGENTS = ("build", "explore", "general", "plan")
@@ -28,11 +29,13 @@ class UnknownAgent(Exception):
 class Core:
     """What all routes share. Lives on one event loop."""
 
-    def __init__(self, providers: Mapping[str, Provider], folder: str, behaviour: Behaviour) -> None:
-        self.providers, self.folder, self.behaviour = providers, folder, behaviour
+    def __init__(
+        self, providers: Mapping[str, Provider], folder: str, behaviour: Behaviour, store: Store | None = None
+    ) -> None:
+        self.providers, self.folder, self.behaviour, self._store = providers, folder, behaviour, store
         self.bus = Bus(behaviour)
         self.questions = Questions()
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, Session] = store.read() if store is not None else {}
         self.turns: dict[str, Turn] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.http = httpx.AsyncClient(
@@ -89,6 +92,8 @@ class Core:
         """An event of a session; nothing of one that was deleted."""
         if session.id in self.sessions:
             self.bus.emit(session.directory, kind, {"sessionID": session.id, **properties})
+            if self._store is not None:
+                self._store.write(self.sessions.values())
 
     def emit_message(self, session: Session, message: Message) -> None:
         """Tell how a message stands."""

@@ -17,26 +17,28 @@ from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.server import OpencodeServer, with_pace
 from harness.fakes.opencode.settings import merged
 from harness.fakes.opencode.shim import LAUNCH_FAULTS
+from harness.fakes.opencode.store import Store
 
 _NAMES = ("opencode.json", "opencode.jsonc")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], behaviour: Behaviour | None = None) -> int:
     """Serve until told to stop; the exit code."""
+    behaviour = behaviour or Behaviour()
     parser = argparse.ArgumentParser("opencode", description="A stand-in for opencode, for tests of what uses it.")
-    parser.add_argument("--version", action="version", version=Behaviour().version)
+    parser.add_argument("--version", action="version", version=behaviour.version)
     parser.add_argument("--pace", type=float, default=1.0, help="how many times shorter its waits are")
     parser.add_argument("--fault", choices=LAUNCH_FAULTS, help="what is wrong with it")
     serving = parser.add_subparsers(dest="command", required=True).add_parser("serve")
     serving.add_argument("--port", type=int, default=0)
     serving.add_argument("--hostname", default="127.0.0.1")
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL if behaviour.ends_at_sigterm else signal.SIG_IGN)
     if options.fault is not None:
         return _fail(options.fault, options.hostname, options.port)
     try:
         settings = configuration(os.environ, Path.cwd())
-        asyncio.run(_serve(settings, options.hostname, options.port, options.pace))
+        asyncio.run(_serve(settings, options.hostname, options.port, with_pace(behaviour, options.pace)))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
@@ -87,6 +89,11 @@ def configuration(environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
     return {key: _with_environment(value, environ) for key, value in merged(*layers).items()}
 
 
+def _data_folder(environ: Mapping[str, str]) -> Path:
+    home = Path(environ.get("HOME", "~")).expanduser()
+    return Path(environ.get("XDG_DATA_HOME") or home / ".local/share") / "opencode-stand-in"
+
+
 def _with_environment(value: Any, environ: Mapping[str, str]) -> Any:
     """`{env:NAME}` in texts is the variable's value, or nothing."""
     if isinstance(value, str) and "{env:" in value:
@@ -100,10 +107,11 @@ def _with_environment(value: Any, environ: Mapping[str, str]) -> Any:
     return value
 
 
-async def _serve(settings: Mapping[str, Any], host: str, port: int, pace: float) -> None:
+async def _serve(settings: Mapping[str, Any], host: str, port: int, behaviour: Behaviour) -> None:
     password = os.environ.get("OPENCODE_SERVER_PASSWORD") or None
-    username = os.environ.get("OPENCODE_SERVER_USERNAME") or "opencode"
-    server = OpencodeServer(settings, Path.cwd(), password, username, with_pace(Behaviour(), pace))
+    named = os.environ.get("OPENCODE_SERVER_USERNAME") if behaviour.obeys_username else None
+    store = Store(_data_folder(os.environ) / "sessions.json", behaviour.keeps)
+    server = OpencodeServer(settings, Path.cwd(), password, named or "opencode", behaviour, store)
     await server.start(host, port)
     if password is None:
         sys.stderr.write("Warning: OPENCODE_SERVER_PASSWORD is not set; server is unsecured.\n")

@@ -16,6 +16,7 @@ from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.core import Core
 from harness.fakes.opencode.routes import EVENT_PATHS, Routes, directory_of
 from harness.fakes.opencode.settings import providers_of
+from harness.fakes.opencode.store import Store
 
 _STREAM = (
     ("content-type", "text/event-stream"),
@@ -35,8 +36,9 @@ class OpencodeServer:
         password: str | None,
         username: str = "opencode",
         behaviour: Behaviour | None = None,
+        store: Store | None = None,
     ) -> None:
-        self._settings, self._folder = settings, folder
+        self._settings, self._folder, self._store = settings, folder, store
         self._behaviour = behaviour or Behaviour()
         self._wanted = None
         if password is not None and self._behaviour.wants_password:
@@ -55,7 +57,7 @@ class OpencodeServer:
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
         """Listen; from here on `url` is known."""
-        self._core = Core(providers_of(self._settings), str(self._folder), self._behaviour)
+        self._core = Core(providers_of(self._settings), str(self._folder), self._behaviour, self._store)
         self._routes = Routes(self._core)
         await self._http.start(host, port)
 

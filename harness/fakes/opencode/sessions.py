@@ -81,6 +81,21 @@ class Session:
         """The session as routes and events show it."""
         return copy.deepcopy(self.info)
 
+    def to_json(self) -> dict[str, Any]:
+        """The session with its messages, for `from_json`."""
+        messages = [{"info": message.info, "parts": message.parts} for message in self.messages.values()]
+        kept = {"directory": self.directory, "untitled": self.untitled, "permission": self.permission}
+        return {**kept, "info": self.info, "messages": messages}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Session:
+        """The session that `to_json` described."""
+        session = cls(data["directory"], data["info"]["version"], {})
+        session.untitled, session.permission, session.info = data["untitled"], data["permission"], data["info"]
+        messages = (Message(message["info"], message["parts"]) for message in data["messages"])
+        session.messages = {message.id: message for message in messages}
+        return session
+
     def last(self, role: str) -> Message | None:
         """The last message of a role."""
         return next((m for m in reversed(self.messages.values()) if m.info["role"] == role), None)

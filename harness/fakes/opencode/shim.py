@@ -21,11 +21,17 @@ LaunchFault = Literal["not installed", "exits at once", "never ready", "port of 
 LAUNCH_FAULTS: tuple[LaunchFault, ...] = get_args(LaunchFault)
 
 
-def write_shim(folder: Path, pace: float = 1.0, fault: LaunchFault | None = None, real: Path | None = None) -> Path:
+def write_shim(
+    folder: Path,
+    pace: float = 1.0,
+    fault: LaunchFault | None = None,
+    real: Path | None = None,
+    flaw: str | None = None,
+) -> Path:
     """The executable `opencode` in `folder`, which starts the stand-in with the Python that runs this.
 
     Its waits are `pace` times shorter than the real one's. Where it is not installed the folder stays empty. With
-    `real`, and nothing wrong, it is that real one.
+    `real`, and nothing wrong, it is that real one. `flaw` is one of `harness.mutants.opencode`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shim = folder / "opencode"
@@ -36,7 +42,8 @@ def write_shim(folder: Path, pace: float = 1.0, fault: LaunchFault | None = None
         return shim
     root = Path(__file__).parents[3]
     options = [f"--pace={pace:g}", *([f"--fault={fault}"] if fault else [])]
-    line = f'exec {shlex.quote(sys.executable)} -m harness.fakes.opencode {shlex.join(options)} "$@"'
+    module = f"harness.mutants.opencode {flaw}" if flaw else "harness.fakes.opencode"
+    line = f'exec {shlex.quote(sys.executable)} -m {module} {shlex.join(options)} "$@"'
     path = f"PYTHONPATH={shlex.quote(str(root))}${{PYTHONPATH:+:$PYTHONPATH}}"
     shim.write_text(f"#!/bin/sh\n{path}\nexport PYTHONPATH\n{line}\n", encoding="utf-8")
     shim.chmod(0o755)
