@@ -63,8 +63,9 @@ class Processes:
         process, url = opencode.start(self._binary, folder, self._settings, self._password, username)
         client = Client(url)
         self._engine.call(client.start(), _CALL_SECONDS)
-        self._redactor.add(f"opencode of {username}", self._password, username)
         word = base64.b64encode(f"{username}:{self._password}".encode()).decode()
+        if username != opencode.USERNAME:
+            self._redactor.add(f"key of {username}", word)
         self._servers[name] = _Server(process, client, f"Basic {word}")
 
     def begin(self, name: str, request: Request, label: str, known: bool) -> Pending:

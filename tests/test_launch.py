@@ -67,7 +67,7 @@ def test_nothing_is_left_when_the_context_fails(temporary: Path) -> None:
 def test_command_environment_and_folder_are_filled_in(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     command = ("{python}", "-c", SAYS_ENV, "{{x}}", "{work}")
-    ready = Ready(path=None, log=rf"\{{x\}}\|/.*/target http://127\.0\.0\.1:\d+ {tmp_path}/sub", within=30)
+    ready = Ready(path=None, log=rf"\{{x\}}\|/.*/target-[^/ ]+ http://127\.0\.0\.1:\d+ {tmp_path}/sub", within=30)
     with up(started(command, env={"GIVEN": "{url}"}, cwd="sub", folder=tmp_path, ready=ready)) as launch:
         assert launch.process is not None
 
