@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from harness.engine import Engine
 from harness.exchange import Hop
+from harness.fakes.model.captures import Captures
+from harness.fakes.model.face import PLAIN
+from harness.fakes.model.faces import face_named
 from harness.fakes.model.script import Rule
 from harness.fakes.model.server import ModelServer
 from harness.journal import Journal
+from harness.mutants.model import find
 from harness.redaction import Redactor
 from harness.tap_script import TapRule
+
+CAPTURES = "captures"
+"""The folder, in that of the run, in which a model server of ours keeps captured calls."""
 
 _CALL_SECONDS = 10.0
 _QUIET_SECONDS = 3.0
@@ -49,9 +57,15 @@ class Behind(Protocol):
 
 @dataclass(frozen=True)
 class ModelAlone:
-    """The model server stand-in, serving `models`, with nothing between it and the target."""
+    """The model server stand-in, serving `models`, with nothing between it and the target.
+
+    `face` names how it shows itself (see `harness.fakes.model.faces`), `flaw` what is broken in it on purpose.
+    """
 
     models: frozenset[str]
+    face: str = PLAIN.name
+    window: int | None = None
+    flaw: str | None = None
 
     def __str__(self) -> str:
         return "model server"
@@ -104,9 +118,11 @@ class ModelBehind:
 
 
 @contextlib.contextmanager
-def model_alone(engine: Engine, journal: Journal, part: ModelAlone) -> Iterator[ModelBehind]:
-    """The model server that `part` names, for as long as the context lasts."""
-    model = ModelServer(part.models, journal)
+def model_alone(engine: Engine, journal: Journal, part: ModelAlone, work: Path) -> Iterator[ModelBehind]:
+    """The model server that `part` names, for as long as the context lasts; it keeps captured calls under `work`."""
+    face = face_named(part.face, part.window)
+    face = find(part.flaw).apply(face) if part.flaw else face
+    model = ModelServer(part.models, journal, face, Captures(work / CAPTURES))
     engine.call(model.start(), _CALL_SECONDS)
     try:
         yield ModelBehind(engine, journal, model)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from harness import behind, keys, opencode, stack
+from harness import behind, keys, model_server, opencode, stack
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady
@@ -58,7 +58,8 @@ _PACE = 8.0
 class Launch:
     """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting.
 
-    `behind` is what stands behind it, None when that is nothing of ours.
+    `behind` is what stands behind it, None when that is nothing of ours. `captures` is the folder where it keeps
+    captured calls, None where it does not say.
     """
 
     target: Target
@@ -67,6 +68,7 @@ class Launch:
     redactor: Redactor
     desk: KeyDesk | None = None
     behind: Behind | None = None
+    captures: Path | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
@@ -79,6 +81,8 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
     `wanted` is the opencode behind an endpoint: `stand-in`, `real` or a version; a real one is fetched when the cache
     lacks it.
     """
+    if target.kind == model_server.KIND:
+        return model_server.part_of(target)
     if kind_named(target.kind).behind == "model":
         models = frozenset(model for _, model in models_of(target))
         return ModelAlone(models) if mentions(target, "model_url") else None
@@ -128,7 +132,7 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
         journal = Journal(first_number)
         running: Behind | None = None
         if isinstance(part, ModelAlone):
-            running = ends.enter_context(behind.model_alone(engine, journal, part))
+            running = ends.enter_context(behind.model_alone(engine, journal, part, work))
             say("what is behind it is up", str(part))
         elif part is not None:
             tapped = target.opencode is None
@@ -150,6 +154,10 @@ def launched_on(base: Ground, target: Target, say: Say = _quietly) -> Iterator[L
         if isinstance(base.behind, stack.Stack) and target.opencode is not None:
             yield ends.enter_context(_opencode_itself(target, base, base.behind, redactor))
             return
+        if isinstance(base.behind, behind.ModelBehind) and target.model is not None:
+            live, captures = ends.enter_context(model_server.itself(target, base.behind, redactor))
+            yield Launch(target, live, None, redactor, behind=base.behind, captures=captures)
+            return
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
@@ -166,7 +174,8 @@ def launched_on(base: Ground, target: Target, say: Say = _quietly) -> Iterator[L
         desk = key_desk(target, values, redactor)
         live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)
         ends.enter_context(live)
-        yield Launch(target, live, process, redactor, desk, base.behind)
+        captures = Path(target.folder, expand(target.captures, values, os.environ)) if target.captures else None
+        yield Launch(target, live, process, redactor, desk, base.behind, captures)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from harness.actors import Running
@@ -18,13 +19,14 @@ from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 @dataclass(frozen=True)
 class Context:
     """What the actors of one check stand on. `running` and `desk` are None in a replay, and `desk` also for a target
-    that does not tell how its keys are managed."""
+    that does not tell how its keys are managed; `captures` is where a model server keeps captured calls."""
 
     world: World
     facts: Facts
     keys: Mapping[str, str]
     running: Running | None
     desk: KeyDesk | None = None
+    captures: Path | None = None
 
 
 class Subject(Protocol):
@@ -47,7 +49,7 @@ class LiveSubject:
         """Part of `Subject`."""
         live = self._launch.live
         world = LiveWorld(check, self._seed, live.find)
-        return Context(world, self._launch.target.facts, live.keys, live, self._launch.desk)
+        return Context(world, self._launch.target.facts, live.keys, live, self._launch.desk, self._launch.captures)
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`: closes the journal's window."""

@@ -73,10 +73,10 @@ class Captures:
     """The files in a folder, which is made when the first call is kept."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def keep(self, rollout: str, kept: dict[str, Any]) -> None:
         """Put a call to those of its rollout."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / f"{rollout}{SUFFIX}").open("a", encoding="utf-8", newline="\n") as stream:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f"{rollout}{SUFFIX}").open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps(kept, ensure_ascii=False) + "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from harness.exchange import Request
 from harness.fakes.model.limits import MAX_TOKENS, Size
@@ -41,6 +42,10 @@ def _as_it_came(rollout: str | None) -> str | None:
     return rollout
 
 
+def _whole(kept: dict[str, Any]) -> dict[str, Any]:
+    return kept
+
+
 @dataclass(frozen=True)
 class Face:
     """A model server's ways. The plain one says what its script holds, and looks neither at sizes nor at keys.
@@ -48,12 +53,13 @@ class Face:
     `counts` makes it count tokens, obey the limits of the names in `limits` and keep to `window`, when it has one:
     what is `over` it is refused, and a limit that is not is cut to what is left. `reasoning_fields` are those in
     which reasoning is given; without any, it is the script that says. `keys` are the models that each key may use,
-    None when any key will do. `rollouts` takes calls under `/ng-rollout/<id>/` and captures them, `buffers` waits for
-    the end of an answer before it sends it, and turns refusals into what a Gym model server makes of them. `token_ids`
-    puts ids and log-probabilities of tokens into answers that are not streamed.
+    for a face that `knows_keys`; with None any key will do. `rollouts` takes calls under `/ng-rollout/<id>/` and
+    captures them. `buffers` waits for the end of an answer before it sends it, and turns refusals into what a Gym
+    model server makes of them. `token_ids` puts ids and log-probabilities of tokens into answers that are not
+    streamed.
 
-    `hears`, `says` and `files` change nothing; flaws put something else there: what becomes of a request, of an
-    answer, and under whose id a call is captured.
+    `hears`, `says`, `files` and `keeps` change nothing; flaws put something else there: what becomes of a request, of
+    an answer, under whose id a call is captured, and what of it.
     """
 
     name: str = "plain"
@@ -67,6 +73,7 @@ class Face:
     unknown_model: Callable[[object], Refusal] = openai_unknown_model
     foreign_model: Callable[[object], Refusal] = openai_unknown_model
     unknown_key: Refusal = OPENAI_UNKNOWN_KEY
+    knows_keys: bool = False
     keys: Mapping[str, frozenset[str]] | None = None
     lists_models: bool = True
     any_model: bool = False
@@ -76,6 +83,7 @@ class Face:
     hears: Callable[[Request], Request] = _unchanged
     says: Callable[[Request, Plan], Plan] = _as_planned
     files: Callable[[str | None], str | None] = _as_it_came
+    keeps: Callable[[dict[str, Any]], dict[str, Any]] = _whole
 
 
 PLAIN = Face()

@@ -9,8 +9,9 @@ from typing import Any
 from harness.errors import UsageError
 from harness.exchange import Request, header
 from harness.fakes.model.core import refusal_plan, respond
-from harness.fakes.model.face import Face, over_without_output
+from harness.fakes.model.face import PLAIN, Face, over_without_output
 from harness.fakes.model.gym import buffered
+from harness.fakes.model.responses import RESPONSES
 from harness.fakes.model.script import Answer
 from harness.fakes.model.wording import (
     LITELLM_UNKNOWN_KEY,
@@ -25,7 +26,7 @@ from harness.fakes.plan import Plan
 WINDOW = 2048
 """Tokens of the window of a face that has one, unless it is told another."""
 
-NAMES = ("openai", "gym", "proxy", "vllm-VERSION")
+NAMES = ("plain", "openai", "gym", "proxy", "vllm-VERSION")
 
 _VLLM = "vllm-"
 
@@ -33,13 +34,15 @@ _VLLM = "vllm-"
 def face_named(name: str, window: int | None = WINDOW) -> Face:
     """The face of that name with such a window.
 
-    `openai` is a server that does everything: it has a window, knows keys, takes rollouts, gives token ids and
-    reasoning. `gym` is a Gym model server over a vLLM, `proxy` a LiteLLM proxy, `vllm-VERSION` vLLM of that version.
-    Raises UsageError for another name.
+    `plain` counts nothing and so has no window. `openai` does everything: it keeps to a window and limits, takes
+    rollouts, gives token ids and reasoning. `gym` is a Gym model server over a vLLM, `proxy` a LiteLLM proxy,
+    `vllm-VERSION` vLLM of that version. Raises UsageError for another name.
     """
+    if name == PLAIN.name:
+        return PLAIN
     counting = Face(name, counts=True, window=window, reasoning_fields=("reasoning_content",))
     if name == "openai":
-        return replace(counting, rollouts=True, token_ids=True, keys={})
+        return replace(counting, rollouts=True, token_ids=True, knows_keys=True)
     if name == "gym":
         vllm = _vllm(counting, "0.31")
         gym = replace(vllm, reasoning_fields=("reasoning_content",), rollouts=True, buffers=True, token_ids=True)
@@ -47,7 +50,7 @@ def face_named(name: str, window: int | None = WINDOW) -> Face:
     if name == "proxy":
         words = replace(counting, envelope=litellm, over_window=litellm_over_window)
         models = replace(words, unknown_model=litellm_unknown_model, foreign_model=litellm_foreign_model)
-        return replace(models, keys={}, unknown_key=LITELLM_UNKNOWN_KEY)
+        return replace(models, knows_keys=True, unknown_key=LITELLM_UNKNOWN_KEY)
     if name.startswith(_VLLM):
         return _vllm(counting, name.removeprefix(_VLLM))
     raise UsageError(f"the model server has no face {name!r}", f"its faces are: {', '.join(NAMES)}")
@@ -76,6 +79,6 @@ def _planned(face: Face, request: Request, models: frozenset[str], choose: Calla
         body = request.json()
         if isinstance(body, dict) and body.get("model") in models - served:
             return refusal_plan(face.foreign_model(body["model"]), face)
-    if face.buffers:
+    if face.buffers or (face.rollouts and request.path == RESPONSES):
         return buffered(request, lambda asked: respond(asked, served, choose, face))
     return respond(request, served, choose, face)

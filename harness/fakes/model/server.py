@@ -31,7 +31,7 @@ class ModelServer:
     ) -> None:
         self.models = frozenset(models)
         self.face = face
-        self._captures = captures
+        self.captures = captures
         self._journal = journal or Journal()
         self.script = Script()
         self._http = HttpServer(self._handle)
@@ -59,6 +59,6 @@ class ModelServer:
         rollout, asked = parted(request) if face.rollouts else (None, request)
         plan = answered(face, asked, self.models, self.script.choose)
         filed, kept = face.files(rollout), record(asked, plan) if face.rollouts else None
-        if self._captures is not None and filed is not None and kept is not None:
-            self._captures.keep(filed, kept)
+        if self.captures is not None and filed is not None and kept is not None:
+            self.captures.keep(filed, face.keeps(kept))
         return plan
