@@ -8,7 +8,7 @@ from typing import Any
 from harness.chat import finish_reasons_of, stream_of
 from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
-from harness.expectations import expect_answer, expect_stream, shown
+from harness.expectations import expect_stream, shown
 from harness.sse import Event
 
 _NAMES_CONTEXT = re.compile(r"context.?(length|window)", re.IGNORECASE)
@@ -35,9 +35,25 @@ def given_in(exchange: Exchange, field: str) -> str:
     return "".join(str(part.get(field) or "") for part in messages_of(exchange))
 
 
+def expect_answered(exchange: Exchange, why: str) -> str:
+    """The answer is a completion with a message, or a stream where one was asked for; its text.
+
+    Whether it has every field of the API is left to the checks that are about that.
+    """
+    asked = exchange.request.json()
+    if isinstance(asked, dict) and asked.get("stream") is True:
+        return expect_stream(exchange, why).text
+    mend = "answer with a chat.completion object"
+    expect(exchange.status == 200, f"status 200 for {why}", shown(exchange), mend, exchange)
+    body = exchange.json()
+    whole = isinstance(body, dict) and isinstance(body.get("choices"), list) and bool(messages_of(exchange))
+    expect(whole, f"a completion with a message for {why}", shown(exchange), mend, exchange)
+    return given_in(exchange, "content")
+
+
 def prompt_tokens(exchange: Exchange, why: str) -> int:
     """The prompt's tokens as the server counts them in its answer; raises Inconclusive when it does not say."""
-    expect_answer(exchange, why)
+    expect_answered(exchange, why)
     tokens = usage_of(exchange).get("prompt_tokens")
     if not isinstance(tokens, int) or tokens < 1:
         raise Inconclusive(f"the server does not count the prompt's tokens in usage.prompt_tokens: {shown(exchange)}")
@@ -46,25 +62,32 @@ def prompt_tokens(exchange: Exchange, why: str) -> int:
 
 def expect_served(exchange: Exchange, why: str) -> None:
     """The answer says something."""
-    expect_answer(exchange, why)
+    expect_answered(exchange, why)
     said = any(
         part.get(name) for part in messages_of(exchange) for name in ("content", "reasoning_content", "reasoning")
     )
     expect(said, f"an answer with content for {why}", shown(exchange), "serve what fits the window", exchange)
 
 
+def refusal_in(exchange: Exchange) -> str:
+    """The message of a refusal, in OpenAI's envelope or flat; empty when there is none."""
+    body = exchange.json()
+    holder = body.get("error", body) if isinstance(body, dict) else None
+    return str(holder.get("message") or "") if isinstance(holder, dict) else ""
+
+
 def expect_context_refusal(exchange: Exchange, why: str) -> None:
     """The answer is a 400 that names the context length."""
     mend = "refuse with status 400 and a message that names the context length"
     expect(exchange.status == 400, f"status 400 for {why}", shown(exchange), mend, exchange)
-    named = _NAMES_CONTEXT.search(exchange.text)
+    named = _NAMES_CONTEXT.search(refusal_in(exchange))
     expect(named is not None, f"a message that names the context length for {why}", shown(exchange), mend, exchange)
 
 
 def expect_empty_length(exchange: Exchange, why: str) -> None:
     """The answer is a completion without content and with finish reason `length`."""
     mend = "answer with empty content and finish reason length"
-    content = expect_answer(exchange, why)
+    content = expect_answered(exchange, why)
     reasons = finish_reasons_of(exchange)
     empty = not content and reasons == ["length"]
     expect(empty, f"no content and finish reason 'length' for {why}", shown(exchange), mend, exchange)

@@ -10,7 +10,8 @@ from harness.actors import Client
 from harness.chat import ask
 from harness.check import NotMeasured, expect
 from harness.exchange import Exchange, Request
-from harness.expectations import expect_answer, shown
+from harness.expectations import shown
+from harness.model_calls import expect_answered
 from harness.target import Facts, KeyFacts
 
 MEND = "look up each key, and the models that it may use, at every request"
@@ -33,7 +34,7 @@ def expect_key_works(client: Client, nonce: Callable[[str], str]) -> Callable[[K
 
     def expect_it(key: KeyFacts) -> None:
         own = client.send("own model", ask(key.agents[0], nonce("own"), max_tokens=16), key=key.name)
-        expect_answer(own, f"key {key.name} and its model {key.agents[0]}")
+        expect_answered(own, f"key {key.name} and its model {key.agents[0]}")
 
     return expect_it
 
@@ -61,6 +62,8 @@ def test_a_key_does_not_see_another_ones_model(client: Client, target: Facts, co
         raise NotMeasured("the target does not list models (capability models)")
     key, model = confined
     reply = client.send("list", Request("GET", "/v1/models"), key=key.name)
+    if reply.status != 200:
+        raise NotMeasured(f"no models are listed: {shown(reply)}")
     body = reply.json()
     data = body.get("data") if isinstance(body, dict) else None
     listed = [entry.get("id") for entry in data or () if isinstance(entry, dict)]

@@ -12,9 +12,9 @@ from harness.capture_folder import CaptureReader
 from harness.chat import PATH, ask, finish_reasons_of, post
 from harness.check import NotMeasured, expect
 from harness.exchange import Exchange
-from harness.expectations import expect_answer, expect_completion, shown
+from harness.expectations import shown
 from harness.fakes.model.script import Answer
-from harness.model_calls import given_in, usage_of
+from harness.model_calls import expect_answered, given_in, usage_of
 from harness.target import Agent, KeyFacts
 
 RESPONSES = "/v1/responses"
@@ -73,8 +73,8 @@ def test_a_prefixed_call_is_served_and_kept_whole(
     rollout = f"{nonce('rollout')}.A_1"
     options = {"stream": True, "stream_options": {"include_usage": True}, "user": "\u00fc\u2028"} if stream else {}
     plain, reply = both_ways(rollout, **options)
-    text = expect_answer(plain, "a call without a prefix")
-    came = expect_answer(reply, "a call under /ng-rollout/<id>")
+    text = expect_answered(plain, "a call without a prefix")
+    came = expect_answered(reply, "a call under /ng-rollout/<id>")
     if script.reaches("scripted", "model"):
         same = came == text and finish_reasons_of(reply) == finish_reasons_of(plain)
         expect(same, f"the answer {text!r}", shown(reply), MEND_SERVED, reply)
@@ -113,13 +113,13 @@ def test_a_prefixed_call_of_the_responses_api_is_served_and_kept(
     nonce: Callable[[str], str],
     key: KeyFacts,
     agent: Agent,
-    expect_works: Callable[[], None],
+    expect_answers: Callable[[], None],
 ) -> None:
     """Where the server speaks that API at all."""
     script.answer("answer", Answer(text=f"Said: {nonce('said')}"), nonce=nonce("asked"))
     body = {"model": agent.id, "input": [{"role": "user", "content": nonce("asked")}]}
     plain = client.send("plain", post(body, RESPONSES), key=key.name)
-    expect_works()
+    expect_answers()
     if plain.status in (404, 405, 501):
         raise NotMeasured("the server has no /v1/responses")
     expect(nonce("said") in plain.text, "the model's word without a prefix", shown(plain), MEND_SERVED, plain)
@@ -139,7 +139,7 @@ def test_a_refused_call_is_kept_too(
     nonce: Callable[[str], str],
     key: KeyFacts,
     agent: Agent,
-    expect_works: Callable[[], None],
+    expect_answers: Callable[[], None],
 ) -> None:
     """A rollout whose calls failed must show it."""
     script.answer("refused", Answer(status=500, message="broken"), nonce=nonce("asked"))
@@ -150,7 +150,7 @@ def test_a_refused_call_is_kept_too(
     (kept,) = expect_kept(captures, "kept", nonce("rollout"), 1)
     same = kept["request"] == request.json()
     expect(same, f"the request {request.json()} in the file", repr(kept["request"]), MEND_WHOLE, reply)
-    expect_works()
+    expect_answers()
 
 
 @pytest.mark.requirement("MS-CAPTURE-2")
@@ -179,7 +179,7 @@ def test_calls_at_once_are_never_kept_under_anothers_id(
             loose = ask(agent.id, nonce(f"loose {name}"), stream=stream)
             begun[f"loose {name}"] = client.begin(f"loose {name}", loose, key=key.name)
     for name, call in begun.items():
-        expect_answer(call.result(), name)
+        expect_answered(call.result(), name)
     for name in names:
         (kept,) = expect_kept(captures, f"kept {name}", ids[name], 1)
         expect(nonce(name) in repr(kept["request"]), f"{name} under its id", repr(kept["request"])[:300], MEND_OWN)
@@ -198,7 +198,7 @@ def test_calls_of_one_rollout_are_kept_in_their_order(
     for turn in range(3):
         body = ask(agent.id, nonce(f"turn {turn}")).json()
         reply = client.send(f"turn {turn}", post(body, under(nonce("rollout"))), key=key.name)
-        expect_completion(reply, f"turn {turn} of a rollout")
+        expect_answered(reply, f"turn {turn} of a rollout")
     kept = expect_kept(captures, "kept", nonce("rollout"), 3)
     order = [turn for call in kept for turn in range(3) if nonce(f"turn {turn}") in repr(call["request"])]
     expect(order == [0, 1, 2], "the turns in their order", f"{order}", "append a call when it is over")
@@ -212,7 +212,7 @@ def test_a_captured_call_holds_its_tokens(
 ) -> None:
     """Ids of prompt and answer, and for each of the answer's a log-probability; of a call that is not streamed."""
     _, reply = both_ways(nonce("rollout"))
-    expect_answer(reply, "a call under /ng-rollout/<id>")
+    expect_answered(reply, "a call under /ng-rollout/<id>")
     (kept,) = expect_kept(captures, "kept", nonce("rollout"), 1)
     message = kept["response"]["choices"][0]["message"]
     prompt, made, probable = (

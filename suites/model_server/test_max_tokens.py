@@ -11,9 +11,8 @@ from harness.actors import Client, Script
 from harness.chat import ask, finish_reasons_of
 from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
-from harness.expectations import expect_answer
 from harness.fakes.model.script import Answer
-from harness.model_calls import usage_of
+from harness.model_calls import expect_answered, usage_of
 from harness.target import Agent, KeyFacts
 
 FEW, MANY = 8, 48
@@ -43,14 +42,14 @@ def test_a_limit_is_obeyed(counting: Callable[..., Exchange], field: str, stream
     """Few tokens come of a small limit, more of a larger one."""
     options: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
     short = counting("few", **options, **{field: FEW})
-    text = expect_answer(short, f"{field} = {FEW}")
+    text = expect_answered(short, f"{field} = {FEW}")
     reasons, tokens = finish_reasons_of(short), usage_of(short).get("completion_tokens")
     mend = f"obey {field}"
     expect(reasons == ["length"], f"finish reason 'length' for {field} = {FEW}", repr(reasons), mend, short)
     if tokens is not None:
         expect(tokens <= FEW, f"at most {FEW} tokens for {field} = {FEW}", f"{tokens}", mend, short)
     longer = counting("many", **options, **{field: MANY})
-    more = expect_answer(longer, f"{field} = {MANY}")
+    more = expect_answered(longer, f"{field} = {MANY}")
     grown = usage_of(longer).get("completion_tokens")
     if tokens is None or grown is None:
         expect(len(text) < len(more), f"less text for {FEW} tokens than for {MANY}", repr(text), mend, short)

@@ -15,7 +15,7 @@ from harness.target import KeyFacts
 
 
 @pytest.mark.requirement("MS-MODELS-1")
-def test_the_list_names_what_is_served(client: Client, key: KeyFacts, expect_works: Callable[[], None]) -> None:
+def test_the_list_names_what_is_served(client: Client, key: KeyFacts, expect_answers: Callable[[], None]) -> None:
     """Each model of the key is in it."""
     reply = client.send("list", Request("GET", "/v1/models"), key=key.name)
     wrong = flaw("model_list", reply.json())
@@ -23,4 +23,4 @@ def test_the_list_names_what_is_served(client: Client, key: KeyFacts, expect_wor
     listed = [entry["id"] for entry in reply.json()["data"]]
     missing = [model for model in key.agents if model not in listed]
     expect(not missing, f"a list with {', '.join(key.agents)}", f"{listed}", "list every model", reply)
-    expect_works()
+    expect_answers()

@@ -9,9 +9,9 @@ import pytest
 
 from harness.check import NotMeasured, expect
 from harness.exchange import Exchange
-from harness.expectations import expect_answer, expect_said
+from harness.expectations import expect_said
 from harness.fakes.model.script import Answer
-from harness.model_calls import given_in
+from harness.model_calls import expect_answered, given_in
 from harness.target import Facts
 
 FIELDS = {"reasoning_content": ("reasoning_content",), "reasoning": ("reasoning",)}
@@ -28,7 +28,7 @@ def test_reasoning_is_in_the_declared_field(
         raise NotMeasured("the target file does not say where reasoning is given (reasoning_field)")
     thought = f"First I think of {nonce('thought')}, then of nothing."
     reply = asking("reasoned", Answer(text=f"So: {nonce('said')}", reasoning=thought), **fields)
-    content = expect_answer(reply, "an answer with reasoning")
+    content = expect_answered(reply, "an answer with reasoning")
     expect_said(content, nonce("said"), reply)
     mend = f"give reasoning in {target.reasoning_field}, and nowhere else"
     expect(nonce("thought") not in content, "content without reasoning", content[:300], mend, reply)

@@ -12,10 +12,10 @@ from harness.actors import Client, Script
 from harness.chat import Stream, ask, finish_reasons_of, stream_of
 from harness.check import expect
 from harness.exchange import Exchange
-from harness.expectations import expect_completion, expect_said, expect_stream, shown
+from harness.expectations import expect_said, expect_stream, shown
 from harness.fakes.model.replayed import assembled
 from harness.fakes.model.script import Answer, Fault, ToolCall, Usage
-from harness.model_calls import error_in, expect_failure, usage_of
+from harness.model_calls import error_in, expect_answered, expect_failure, usage_of
 from harness.target import Agent, KeyFacts
 
 DONE = "[DONE]"
@@ -87,7 +87,7 @@ def test_usage_is_the_models(asking: Callable[..., Exchange], streamed: Callable
     """What the model counted is what the stream reports, and the whole completion too."""
     counted = Answer(text="counted", usage=Usage(71, 29))
     whole = asking("whole", counted)
-    expect_completion(whole, "an answer whose tokens are known")
+    expect_answered(whole, "an answer whose tokens are known")
     pieces, _ = streamed(stream_options={"include_usage": True})
     for exchange in (whole, pieces):
         usage = usage_of(exchange)
@@ -100,7 +100,7 @@ def test_tool_calls_come_in_deltas_that_can_be_put_together(asking: Callable[...
     """Each delta has its call's index; id and name come once, arguments join to the whole."""
     answer = Answer(text="", tool_calls=CALLS, finish="tool_calls")
     whole = asking("whole", answer, tools=TOOLS)
-    expect_completion(whole, "tool calls")
+    expect_answered(whole, "tool calls")
     expect_calls(whole.json()["choices"][0]["message"].get("tool_calls"), whole)
     exchange = asking("calls", answer, tools=TOOLS, stream=True)
     stream = expect_stream(exchange, "streamed tool calls")
