@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,14 @@ class CaptureReader:
 
     def of(self, label: str, rollout: str, count: int) -> list[dict[str, Any]]:
         """The calls kept for a rollout, as soon as there are `count`, or as they are after a while."""
-        return self._look(label, {"of": rollout, "count": count}, lambda folder: _wait(folder, rollout, count))
+        asked = {"of": rollout, "count": count}
+        return list(self._look(label, asked, lambda folder: _wait(folder, rollout, count)))
 
     def holding(self, label: str, word: str) -> list[str]:
         """The rollouts for which something was kept that holds `word`."""
-        return self._look(label, {"holding": word}, lambda folder: sorted(_holding(folder, word)))
+        return list(self._look(label, {"holding": word}, lambda folder: sorted(_holding(folder, word))))
 
-    def _look(self, label: str, asked: Any, read: Any) -> Any:
+    def _look(self, label: str, asked: Any, read: Callable[[Path], list[Any]]) -> Any:
         folder = self._folder
         seen = self._world.act("captures", label, asked, lambda: None if folder is None else read(folder))
         if seen is None:

@@ -94,15 +94,18 @@ def expect_empty_length(exchange: Exchange, why: str) -> None:
 
 
 def error_in(event: Event) -> dict[str, Any] | None:
-    """The error that an event holds, if it says what went wrong."""
+    """The error that an event holds, if it has a message, and a type and a code beside it."""
     data = event.json()
     error = data.get("error") if isinstance(data, dict) else None
-    return error if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"] else None
+    if not isinstance(error, dict) or not {"message", "type", "code"} <= error.keys():
+        return None
+    return error if isinstance(error["message"], str) and error["message"] else None
 
 
 def expect_failure(exchange: Exchange, why: str) -> None:
     """The answer is an error by its status, or a stream with one error event that nothing but [DONE] follows."""
-    mend = 'answer with an error status, or send `data: {"error": {"message": ...}}` and nothing but [DONE] after it'
+    event = '`data: {"error": {"message": ..., "type": ..., "code": ...}}`'
+    mend = f"answer with an error status, or send {event} and nothing but [DONE] after it"
     if exchange.status is not None and exchange.status >= 400:
         return
     answered = exchange.status == 200 and exchange.content_type == "text/event-stream"

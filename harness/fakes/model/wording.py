@@ -53,8 +53,9 @@ def vllm_nested(refusal: Refusal) -> Any:
 
 
 def litellm(refusal: Refusal) -> Any:
-    """LiteLLM's envelope: its code is the status, as a string."""
-    return nested(Refusal(refusal.status, refusal.message, refusal.type, refusal.param, str(refusal.status)))
+    """LiteLLM's envelope: its code is the status, as a string, and only refusals of its own name a parameter."""
+    param = refusal.param if refusal.param in ("key", "model") else None
+    return nested(Refusal(refusal.status, refusal.message, refusal.type, param, str(refusal.status)))
 
 
 def _vllm_type(refusal: Refusal) -> str:
@@ -104,7 +105,8 @@ def openai_over_window(size: Size) -> str:
 
 def litellm_over_window(size: Size) -> str:
     """What LiteLLM's proxy makes of it."""
-    return f"litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - {openai_over_window(size)}"
+    errors = "litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException"
+    return f"{errors} - {openai_over_window(size)}"
 
 
 def _in_messages_and_completion(size: Size) -> str:

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.builtin import find_target
+from harness.errors import UsageError
+from harness.fakes.model.faces import face_named
+from harness.mutants.model import FLAWS, Flaw, find
+from harness.requirements import catalogue
+from harness.run import Observer, Order, run
+from harness.verdict import summarise
+
+LENIENT = ("pass", "not-applicable", "not-measured")
+SAMPLE = {
+    "no_window",
+    "every_400_empty",
+    "old_limit_only",
+    "usage_not_kept",
+    "ids_shortened",
+    "any_key",
+    "bare_error",
+    "wrong_object",
+}
+"""Those that are judged with every run of the tests; `make exhaustive` judges them all."""
+
+EACH = [pytest.param(flaw, id=flaw.name, marks=() if flaw.name in SAMPLE else pytest.mark.exhaustive) for flaw in FLAWS]
+
+
+def test_every_requirement_has_a_flaw() -> None:
+    assert {id_ for flaw in FLAWS for id_ in flaw.caught_by} == {row.id for row in catalogue("model_server")}
+
+
+def test_no_two_flaws_have_the_same_name() -> None:
+    assert len({flaw.name for flaw in FLAWS}) == len(FLAWS)
+
+
+@pytest.mark.parametrize("flaw", FLAWS, ids=lambda flaw: flaw.name)
+def test_a_flaw_changes_its_face(flaw: Flaw) -> None:
+    assert flaw.apply(face_named(flaw.face)) != face_named(flaw.face)
+
+
+def test_an_unknown_flaw_is_refused() -> None:
+    with pytest.raises(UsageError, match="no flaw 'nothing'"):
+        find("nothing")
+
+
+@pytest.mark.parametrize("flaw", EACH)
+def test_a_flaw_is_caught_by_what_it_names_and_by_nothing_else(flaw: Flaw, tmp_path: Path) -> None:
+    results, error = run(Order(find_target(f"model-flaw:{flaw.name}"), "model_server", out=tmp_path), Observer())
+    assert error is None
+    broken = {row.requirement.id for row in summarise(results).rows if row.verdict not in LENIENT}
+    assert broken == flaw.caught_by
