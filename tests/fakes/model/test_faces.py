@@ -55,7 +55,8 @@ def test_the_plain_face_looks_at_no_limit() -> None:
 @pytest.mark.parametrize("name", ["openai", "gym", "proxy", "vllm-0.9.2", "vllm-0.33"])
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
 def test_both_limits_are_obeyed(name: str, field: str) -> None:
-    plan = ask(face_named(name), **{field: 2})
+    limit: dict[str, Any] = {field: 2}
+    plan = ask(face_named(name), **limit)
     assert said(plan) == ("one two", "length")
     assert body_of(plan)["usage"] == {
         "prompt_tokens": PROMPT,
@@ -104,7 +105,7 @@ def test_a_gym_keeps_the_gate_of_an_answer() -> None:
 
 
 def test_a_gym_replays_a_whole_answer_as_a_stream() -> None:
-    options = {"stream": True, "stream_options": {"include_usage": True}}
+    options: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
     plan = ask(face_named("gym"), replace(WORDS, reasoning="hm"), **options)
     *chunks, done = events(plan)
     assert done == "[DONE]"
