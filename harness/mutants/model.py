@@ -154,6 +154,14 @@ def _stop_for_length(value: Any) -> Any:
     return value
 
 
+def _whole_text(said: Any) -> Any:
+    """A cut answer that is as long as if it had not been cut."""
+    choice = said["choices"][0]
+    if choice.get("finish_reason") == "length":
+        choice["message"]["content"] = choice["message"]["content"].ljust(2000, ".")
+    return said
+
+
 # Sizes and refusals
 
 
@@ -256,6 +264,7 @@ FLAWS: tuple[Flaw, ...] = (
         "MS-MAXTOK-1 MS-WINDOW-1 MS-WINDOW-2",
         limits=("max_completion_tokens",),
     ),
+    _flaw("limit_told_only", "says that it cut, and did not", "MS-MAXTOK-1", says=_on_completions(_whole_text)),
     _flaw("cut_is_stop", "ends a cut answer with stop", "MS-MAXTOK-1", says=_on_completions(_stop_for_length)),
     _flaw("cut_stream_is_stop", "ends a cut stream with stop", "MS-MAXTOK-1", says=_on_events(_stop_for_length)),
     _flaw("reasoning_in_content", "mixes reasoning into the content", "MS-REASON-1", reasoning_fields=("content",)),

@@ -53,7 +53,7 @@ def test_a_limit_is_obeyed(counting: Callable[..., Exchange], script: Script, fi
     longer = counting("many", **options, **{field: MANY})
     more = expect_answered(longer, f"{field} = {MANY}")
     grown = usage_of(longer).get("completion_tokens")
-    if tokens is None or grown is None:
+    if text or more:
         expect(len(text) < len(more), f"less text for {FEW} tokens than for {MANY}", repr(text), mend, short)
-    elif tokens >= grown:
+    elif tokens is None or grown is None or tokens >= grown:
         raise Inconclusive(f"{field} = {MANY} gives {grown} tokens, not more than the {tokens} for {FEW}")

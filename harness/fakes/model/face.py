@@ -30,10 +30,6 @@ def over_without_output(size: Size) -> bool:
     return size.prompt > size.window or (size.limit or 0) > size.window
 
 
-def _unchanged(request: Request) -> Request:
-    return request
-
-
 def _as_planned(_request: Request, plan: Plan) -> Plan:
     return plan
 
@@ -58,8 +54,8 @@ class Face:
     model server makes of them. `token_ids` puts ids and log-probabilities of tokens into answers that are not
     streamed.
 
-    `hears`, `says`, `files` and `keeps` change nothing; flaws put something else there: what becomes of a request, of
-    an answer, under whose id a call is captured, and what of it.
+    `says`, `files` and `keeps` change nothing; flaws put something else there: what becomes of an answer, under whose
+    id a call is captured, and what of it.
     """
 
     name: str = "plain"
@@ -80,7 +76,6 @@ class Face:
     rollouts: bool = False
     buffers: bool = False
     token_ids: bool = False
-    hears: Callable[[Request], Request] = _unchanged
     says: Callable[[Request, Plan], Plan] = _as_planned
     files: Callable[[str | None], str | None] = _as_it_came
     keeps: Callable[[dict[str, Any]], dict[str, Any]] = _whole

@@ -65,7 +65,6 @@ def _vllm(face: Face, version: str) -> Face:
 
 def answered(face: Face, request: Request, models: frozenset[str], choose: Callable[[Any], Answer]) -> Plan:
     """The plan for a request, without the prefix of a rollout, to a server with this face."""
-    request = face.hears(request)
     return face.says(request, _planned(face, request, models, choose))
 
 
