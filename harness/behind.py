@@ -118,11 +118,14 @@ class ModelBehind:
 
 
 @contextlib.contextmanager
-def model_alone(engine: Engine, journal: Journal, part: ModelAlone, work: Path) -> Iterator[ModelBehind]:
-    """The model server that `part` names, for as long as the context lasts; it keeps captured calls under `work`."""
+def model_alone(engine: Engine, journal: Journal, part: ModelAlone, work: Path | None = None) -> Iterator[ModelBehind]:
+    """The model server that `part` names, for as long as the context lasts.
+
+    Captured calls are kept under `work`, when that is given.
+    """
     face = face_named(part.face, part.window)
     face = find(part.flaw).apply(face) if part.flaw else face
-    model = ModelServer(part.models, journal, face, Captures(work / CAPTURES))
+    model = ModelServer(part.models, journal, face, Captures(work / CAPTURES) if work else None)
     engine.call(model.start(), _CALL_SECONDS)
     try:
         yield ModelBehind(engine, journal, model)
