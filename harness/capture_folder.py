@@ -13,7 +13,7 @@ from harness.check import NotMeasured
 from harness.fakes.model.captures import SUFFIX
 from harness.world import World
 
-_SECONDS = 3.0
+_SECONDS = 2.0
 _POLL_SECONDS = 0.02
 
 

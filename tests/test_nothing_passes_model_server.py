@@ -29,7 +29,6 @@ KEYS = tuple(
     Key(name, "valid", ids, FromEnvironment("UNUSED")) for name, ids in (("main", MODELS), ("one", MODELS[1:]))
 )
 SECRETS = {key.name: f"secret-of-{key.name}" for key in KEYS}
-RARER = {"echo as a stream", "always 404", "always 400"}
 
 
 def judge(engine: Engine, name: str, policy: str, captures: Path) -> list[CheckResult]:
@@ -63,10 +62,7 @@ def judge(engine: Engine, name: str, policy: str, captures: Path) -> list[CheckR
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
-        *(
-            pytest.param(name, "error", id=name, marks=pytest.mark.exhaustive if name in RARER else ())
-            for name in NOTHING
-        ),
+        *(pytest.param(name, "error", id=name) for name in NOTHING),
         pytest.param("always an empty 200", "empty_length", id="always an empty 200, as declared"),
         pytest.param("always 400", "clamp", id="always 400, where limits are cut"),
     ],
