@@ -11,6 +11,7 @@ from harness.errors import UsageError
 from harness.exchange import Chunk, Request, header
 from harness.fakes.model.core import json_plan
 from harness.fakes.model.face import Face, over
+from harness.fakes.model.gym import EMPTY_ID
 from harness.fakes.model.limits import Size
 from harness.fakes.model.wording import Refusal, openai_unknown_model
 from harness.fakes.plan import Plan
@@ -205,7 +206,7 @@ def _at_any_size(_size: Size) -> bool:
 
 def _context_as_400(_request: Request, plan: Plan) -> Plan:
     """The refusal that was to become an empty completion, as it came."""
-    if b"chtcmpl-123" not in _body(plan):
+    if EMPTY_ID.encode() not in _body(plan):
         return plan
     message = {"error": {"message": "This model's maximum context length was exceeded", "type": "x", "code": None}}
     return json_plan(message, 400)

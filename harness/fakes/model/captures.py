@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.exchange import Request, header, parse_json
 from harness.fakes.model.core import CHAT
+from harness.fakes.model.gym import EMPTY_ID
 from harness.fakes.model.replayed import assembled
 from harness.fakes.model.responses import RESPONSES
 from harness.fakes.plan import Plan
@@ -44,7 +45,7 @@ def record(request: Request, plan: Plan) -> dict[str, Any] | None:
         "started_at": now,
         "completed_at": now,
         "status_code": plan.status,
-        "error_category": _category(plan),
+        "error_category": _category(plan, response),
         "request": request.json(),
         "response": response if isinstance(response, dict) else None,
     }
@@ -60,7 +61,9 @@ def _last(dialect: str, raw: str) -> Any:
     return whole[-1] if whole else None
 
 
-def _category(plan: Plan) -> str | None:
+def _category(plan: Plan, response: Any) -> str | None:
+    if isinstance(response, dict) and str(response.get("id")).endswith(EMPTY_ID):
+        return "context_length_exceeded"
     if plan.status is None or plan.ending != "complete":
         return "stream_truncated"
     if plan.status < 400:

@@ -18,6 +18,9 @@ from harness.fakes.model.responses import RESPONSES, as_chat, as_response, respo
 from harness.fakes.plan import Plan
 
 _EVENT_STREAM = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
+EMPTY_ID = "chtcmpl-123"
+"""The id of the completion that stands for a request that was larger than the window."""
+
 _NAMES_CONTEXT = ("context length", "max_tokens")
 
 
@@ -60,4 +63,4 @@ def _completion(plan: Plan, model: str) -> dict[str, Any] | None:
 def _empty(model: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": None, "tool_calls": None}
     choices = [{"index": 0, "message": message, "finish_reason": "length"}]
-    return {"id": "chtcmpl-123", "object": "chat.completion", "created": 0, "model": model, "choices": choices}
+    return {"id": EMPTY_ID, "object": "chat.completion", "created": 0, "model": model, "choices": choices}

@@ -57,6 +57,7 @@ def test_of_a_stream_both_the_whole_and_the_raw_are_kept() -> None:
         (Plan(404), "not_found"),
         (Plan(429), "rate_limit"),
         (Plan(500), "upstream_error"),
+        (Plan(200, pieces=(Chunk(0, b'{"id": "chtcmpl-123"}'),)), "context_length_exceeded"),
         (Plan(200, STREAM, ending="cut", stream=True), "stream_truncated"),
     ],
 )
