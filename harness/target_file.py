@@ -54,17 +54,20 @@ def find(text: str, kind: str = "agent-endpoint") -> Target:
 def from_url(url: str, kind: str = "agent-endpoint") -> Target:
     """Return the target at `url`, with one valid key `main` from TURNPROOF_API_KEY and no known agents.
 
+    Of a model server it is known that it lists its models; it is up when it does so with the key: without one, some
+    proxies answer 500.
     Raises UsageError when `url` is not an http(s) URL with a host.
     """
     address = base_url(url)
     return Target(
         kind=kind,
+        capabilities=("models",) if kind == "model-server" else (),
         name=address,
         source=address,
         folder=Path.cwd(),
         url=address,
         start=None,
-        ready=Ready(),
+        ready=Ready(None if kind == "model-server" else Ready.path),
         agents=(),
         keys=(Key("main", "valid", (), FromEnvironment(KEY_VARIABLE)),),
     )

@@ -642,3 +642,9 @@ def test_a_model_server_is_read_whole(tmp_path: Path) -> None:
     assert (target.captures, target.upstream) == ("{work}/c", "vllm-0.31")
     assert (target.policies.over_window, target.capabilities) == ("clamp", ("reasoning", "capture"))
     assert type(target.facts).from_json(target.facts.to_json()) == target.facts
+
+
+def test_a_model_server_at_a_url_is_up_when_it_lists_its_models() -> None:
+    target = from_url("http://h/v1", "model-server")
+    assert (target.kind, target.url, target.ready.path) == ("model-server", "http://h", None)
+    assert target.capabilities == ("models",)
