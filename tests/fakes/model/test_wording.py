@@ -4,7 +4,16 @@ import pytest
 
 from harness.errors import UsageError
 from harness.fakes.model.limits import Size
-from harness.fakes.model.wording import VLLM, Refusal, litellm, nested, vllm_flat, vllm_nested, vllm_profile
+from harness.fakes.model.wording import (
+    VLLM,
+    Refusal,
+    VllmProfile,
+    litellm,
+    nested,
+    vllm_flat,
+    vllm_nested,
+    vllm_profile,
+)
 
 BOTH, PROMPT = Size(100, 60, 50), Size(100, 120, None)
 
@@ -36,8 +45,8 @@ def test_a_version_of_vllm_refuses_in_its_own_words(version: str) -> None:
 
 @pytest.mark.parametrize("profile", VLLM, ids=lambda profile: profile.first)
 @pytest.mark.parametrize("size", [BOTH, PROMPT], ids=["limit", "prompt"])
-def test_every_version_names_the_context_length(profile: object, size: Size) -> None:
-    assert "context length" in vllm_profile(getattr(profile, "first", "")).over_window(size)
+def test_every_version_names_the_context_length(profile: VllmProfile, size: Size) -> None:
+    assert "context length" in profile.over_window(size)
 
 
 def test_a_limit_that_is_larger_than_the_window_is_named_where_limits_are_cut() -> None:
