@@ -59,10 +59,12 @@ class Behind(Protocol):
 class ModelAlone:
     """The model server stand-in, serving `models`, with nothing between it and the target.
 
-    `face` names how it shows itself (see `harness.fakes.model.faces`), `flaw` what is broken in it on purpose.
+    `opencode` is a real one, for a target that starts one itself; None where it is to find the stand-in. `face` names
+    how the model server shows itself (see `harness.fakes.model.faces`), `flaw` what is broken in it on purpose.
     """
 
     models: frozenset[str]
+    opencode: Path | None = None
     face: str = PLAIN.name
     window: int | None = None
     flaw: str | None = None

@@ -1,7 +1,8 @@
 """The targets that come with turnproof.
 
-`reference` and its mutants as `mutant:NAME`; of opencode servers `stand-in`, its flaws as `opencode-flaw:NAME`, and
-the real ones as `opencode@VERSION`; of model servers `model-stand-in[:FACE]`, and its flaws as `model-flaw:NAME`.
+`reference`, `launching-reference`, which starts its opencode itself, and their mutants as `mutant:NAME`; of opencode
+servers `stand-in`, its flaws as `opencode-flaw:NAME`, and the real ones as `opencode@VERSION`; of model servers
+`model-stand-in[:FACE]`, and its flaws as `model-flaw:NAME`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from harness.opencode import STAND_IN
 from harness.target import FromEnvironment, Key, Ready, StandIn, Target
 from harness.target_file import find, load
 
-REFERENCE = "reference"
+REFERENCE, LAUNCHING = "reference", "launching-reference"
 _MUTANT, _FLAW, _REAL = "mutant:", "opencode-flaw:", "opencode@"
 
 FAST = 10.0
 """How many times shorter the waits of a stand-in with a flaw are."""
 
 _SHORT_DEADLINE = 2.5
-_FILE = Path(__file__).parent / "fixtures" / "targets" / "reference-endpoint.toml"
+_FILES = {
+    REFERENCE: Path(__file__).parent / "fixtures" / "targets" / "reference-endpoint.toml",
+    LAUNCHING: Path(__file__).parent / "fixtures" / "targets" / "launching-endpoint.toml",
+}
 
 
 def find_target(text: str, opencode: str = STAND_IN, kind: str = "agent-endpoint") -> Target:
@@ -34,8 +38,8 @@ def find_target(text: str, opencode: str = STAND_IN, kind: str = "agent-endpoint
 
     Raises UsageError when there is no such thing, or when it cannot be used.
     """
-    if text == REFERENCE:
-        return _reference(opencode)
+    if text in _FILES:
+        return _reference(text, opencode)
     if text.startswith(_MUTANT):
         return _mutant(text.removeprefix(_MUTANT), opencode)
     if text == STAND_IN:
@@ -63,17 +67,17 @@ def _opencode_server(text: str, opencode: StandIn | str) -> Target:
     )
 
 
-def _reference(opencode: str) -> Target:
+def _reference(name: str, opencode: str) -> Target:
     """The reference. Over the stand-in, whose turns take no time, it has a shorter deadline, to be waited for."""
-    reference = load(_FILE)
+    reference = load(_FILES[name])
     return replace(reference, deadline=_SHORT_DEADLINE) if opencode == STAND_IN else reference
 
 
 def _mutant(name: str, opencode: str) -> Target:
-    known = [mutant.name for mutant in MUTANTS]
+    known = {mutant.name: mutant for mutant in MUTANTS}
     if name not in known:
         raise UsageError(f"no mutant is called {name!r}", f"the mutants are: {', '.join(known)}")
-    reference = _reference(opencode)
+    reference = _reference(known[name].of, opencode)
     assert reference.start is not None
     command: list[str] = []
     for part in reference.start.command:

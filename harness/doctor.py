@@ -49,7 +49,7 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     key = next(key for key in facts.keys if key.state == "valid")
     agent = _agent_with_model(facts, key.agents)
     asked, answered = (derive_nonce(seed, _CHECK, label) for label in ("asked", "answered"))
-    if not live.observes("opencode"):
+    if not live.observes("model"):
         _key_works(launch, key.name)
         say("a key works", f"{key.name}; nothing of ours is behind this target, so no round trip can be proved")
         return
@@ -66,7 +66,8 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     if reply.status != 200 or answered not in reply.text:
         raise _lost(launch, reply, prompts, models, asked)
     say("a nonce made it all the way round", f"client, target, opencode, model server, in {reply.duration or 0:.1f} s")
-    if not any(_holds(call, asked) for call in models) or not any(asked in _sent(p) for p in prompts):
+    passed = any(asked in _sent(prompt) for prompt in prompts) or not live.observes("opencode")
+    if not any(_holds(call, asked) for call in models) or not passed:
         message = "the target answered, but the prompt passed none of our journals"
         raise TargetNotReady("the journals saw it", message, "let it use {opencode_url}", launch.log())
     say("the journals saw it", f"{len(prompts)} requests to opencode, {len(models)} to the model server")
@@ -125,7 +126,11 @@ def _lost(
     launch: Launch, reply: Exchange, prompts: tuple[Exchange, ...], models: tuple[Exchange, ...], asked: str
 ) -> TargetNotReady:
     """The failure that tells how far the nonce came."""
-    if not prompts:
+    if not launch.live.observes("opencode") and not any(_holds(call, asked) for call in models):
+        where = "it never reached the model server"
+    elif not launch.live.observes("opencode"):
+        where = "it reached the model server, and its answer did not come back"
+    elif not prompts:
         where = "it never reached opencode"
     elif not any(asked in _sent(prompt) for prompt in prompts):
         where = "the target spoke to opencode but did not pass the prompt on"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import os
 import re
 import secrets
@@ -15,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +25,7 @@ from harness import behind, keys, model_server, opencode, stack
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady
+from harness.fakes.opencode.shim import LaunchFault, write_shim
 from harness.fetch import fetch
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
@@ -48,8 +51,6 @@ def _quietly(_step: str, _detail: str) -> None:
     pass
 
 
-_GIVEN = ("opencode_url", "model_url")
-
 # Behind an endpoint, opencode's waits before a retry come to their end within a short deadline.
 _PACE = 8.0
 
@@ -58,8 +59,9 @@ _PACE = 8.0
 class Launch:
     """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting.
 
-    `behind` is what stands behind it, None when that is nothing of ours. `captures` is the folder where it keeps
-    captured calls, None where it does not say.
+    `behind` is what stands behind it, None when that is nothing of ours. `again` launches it once more, beside this
+    one, with an opencode that cannot be started; None where the target does not start one that is ours. `captures` is
+    the folder where it keeps captured calls, None where it does not say.
     """
 
     target: Target
@@ -68,6 +70,7 @@ class Launch:
     redactor: Redactor
     desk: KeyDesk | None = None
     behind: Behind | None = None
+    again: Callable[[LaunchFault], AbstractContextManager[Launch]] | None = None
     captures: Path | None = None
 
     def log(self) -> str:
@@ -83,16 +86,27 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
     """
     if target.kind == model_server.KIND:
         return model_server.part_of(target)
-    if kind_named(target.kind).behind == "model":
-        models = frozenset(model for _, model in models_of(target))
-        return ModelAlone(models) if mentions(target, "model_url") else None
     if target.opencode is not None:
         return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
-    if not any(mentions(target, name) for name in _GIVEN):
-        return None
+    if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
+        return _model_alone(target, wanted, say) if mentions(target, "model_url") else None
     if wanted == STAND_IN:
         return StandIn(pace=_PACE)
     return real_opencode(VERSION if wanted == REAL else wanted, say)
+
+
+def _model_alone(target: Target, wanted: str, say: Say) -> ModelAlone:
+    models = frozenset(model for _, model in models_of(target))
+    if wanted == STAND_IN or not mentions(target, "shims"):
+        return ModelAlone(models)
+    return ModelAlone(models, real_opencode(VERSION if wanted == REAL else wanted, say).path)
+
+
+def pace_of(target: Target, part: Part | None) -> float:
+    """How many times shorter than real ones the waits of the opencode behind the target, or within it, are."""
+    if isinstance(part, StandIn):
+        return part.pace
+    return _PACE if isinstance(part, ModelAlone) and part.opencode is None and mentions(target, "shims") else 1.0
 
 
 def real_opencode(version: str, say: Say) -> Binary:
@@ -115,6 +129,7 @@ class Ground:
     engine: Engine
     journal: Journal
     work: Path
+    part: Part | None
     behind: Behind | None
 
 
@@ -138,17 +153,25 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
             tapped = target.opencode is None
             running = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
             say("the parts behind it are up", f"{part}, model server, {'two taps' if tapped else 'one tap'}")
-        yield Ground(engine, journal, work, running)
+        yield Ground(engine, journal, work, part, running)
 
 
 @contextlib.contextmanager
-def launched_on(base: Ground, target: Target, say: Say = _quietly) -> Iterator[Launch]:
+def launched_on(
+    base: Ground,
+    target: Target,
+    say: Say = _quietly,
+    redactor: Redactor | None = None,
+    fault: LaunchFault | None = None,
+) -> Iterator[Launch]:
     """The target, up and with its keys, for as long as the context lasts.
 
+    Its secrets are made known to `redactor`. `fault` is what is wrong with the opencode that it finds on its PATH.
     Raises TargetNotReady naming the step that failed, and UsageError when an environment variable is missing.
     """
     with contextlib.ExitStack() as ends:
-        values, redactor = _values(target, base)
+        redactor = redactor or Redactor()
+        values = _values(target, base, redactor, fault)
         for name, secret in from_environment(target, os.environ).items():
             redactor.add(name, secret)
         if isinstance(base.behind, stack.Stack) and target.opencode is not None:
@@ -174,8 +197,9 @@ def launched_on(base: Ground, target: Target, say: Say = _quietly) -> Iterator[L
         desk = key_desk(target, values, redactor)
         live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)
         ends.enter_context(live)
+        again = functools.partial(launched_on, base, target, _quietly, redactor) if mentions(target, "shims") else None
         captures = Path(target.folder, expand(target.captures, values, os.environ)) if target.captures else None
-        yield Launch(target, live, process, redactor, desk, base.behind, captures)
+        yield Launch(target, live, process, redactor, desk, base.behind, again, captures)
 
 
 @contextlib.contextmanager
@@ -195,24 +219,29 @@ def _opencode_itself(target: Target, base: Ground, running: stack.Stack, redacto
         yield Launch(target, live, None, redactor)
 
 
-def _values(target: Target, base: Ground) -> tuple[dict[str, str], Redactor]:
+def _values(target: Target, base: Ground, redactor: Redactor, fault: LaunchFault | None) -> dict[str, str]:
     port, owner, registry = free_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(24)
-    redactor = Redactor({"owner": owner, "registry": registry})
-    folder = base.work / "target"
-    folder.mkdir()
+    redactor.add("owner", owner)
+    redactor.add("registry", registry)
+    folder = Path(tempfile.mkdtemp(prefix="target-", dir=base.work))
+    shims = folder.with_name(f"{folder.name}-shims")
+    if mentions(target, "shims"):
+        real = base.part.opencode if isinstance(base.part, ModelAlone) else None
+        write_shim(shims, _PACE, fault, real)
     values = {
         "python": sys.executable,
         "port": str(port),
         "url": target.url or f"http://127.0.0.1:{port}",
         "deadline": f"{target.deadline:g}",
         "work": str(folder),
+        "shims": str(shims),
         "owner_secret": owner,
         "registry_secret": registry,
     }
     if base.behind is not None:
         base.behind.conceal(redactor)
         values |= base.behind.placeholders()
-    return values, redactor
+    return values
 
 
 def _start(target: Target, start: Start, values: Mapping[str, str]) -> Supervised:

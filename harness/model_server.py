@@ -92,11 +92,11 @@ def part_of(target: Target) -> ModelAlone | None:
     Behind a target it keeps to the window that the target declares: what a proxy says of it is its upstream's word.
     """
     if target.model is not None:
-        return ModelAlone(frozenset(MODELS), target.model.face, WINDOW, target.model.flaw)
+        return ModelAlone(frozenset(MODELS), face=target.model.face, window=WINDOW, flaw=target.model.flaw)
     if not mentions(target, "model_url"):
         return None
     models = frozenset(agent.model or agent.id for agent in target.agents)
-    return ModelAlone(models, target.upstream or _UPSTREAM, target.window)
+    return ModelAlone(models, face=target.upstream or _UPSTREAM, window=target.window)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import os
+import random
 from collections.abc import Collection, Iterator
 from unittest import mock
 
@@ -99,11 +100,13 @@ def session_arguments(checks: Collection[str], workers: int = 0) -> list[str]:
 
 
 class Selection:
-    """The pytest plugin that leaves only the checks of these ids."""
+    """The pytest plugin that leaves only the checks of these ids; `shuffle`, unless None, seeds their order."""
 
-    def __init__(self, checks: Collection[str]) -> None:
-        self._checks = frozenset(checks)
+    def __init__(self, checks: Collection[str], shuffle: str | None = None) -> None:
+        self._checks, self._shuffle = frozenset(checks), shuffle
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Hook."""
         items[:] = [item for item in items if item.nodeid in self._checks]
+        if self._shuffle is not None:
+            random.Random(self._shuffle).shuffle(items)

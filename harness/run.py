@@ -21,7 +21,7 @@ from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
 from harness.kinds import kind_named
-from harness.launch import Part, Say, describe, launched, part_behind
+from harness.launch import Part, Say, describe, launched, pace_of, part_behind
 from harness.opencode import STAND_IN
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
@@ -30,7 +30,7 @@ from harness.requirements import catalogue
 from harness.results import CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
 from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
-from harness.target import StandIn, Target
+from harness.target import Target
 from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
@@ -41,7 +41,7 @@ class Order:
     """What to run: the target, a suite, which of its checks, in how many workers, where results go.
 
     `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
-    of these; None leaves all that match `expression`.
+    of these; None leaves all that match `expression`. `shuffle` seeds the order of the checks; None is their own.
     """
 
     target: Target
@@ -53,6 +53,7 @@ class Order:
     workers: int = 0
     opencode: str = STAND_IN
     requirements: frozenset[str] | None = None
+    shuffle: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
     order = replace(order, target=discovered(order.target))
     part = part_behind(order.target, order.opencode, observer.step)
-    order = replace(order, target=replace(order.target, pace=part.pace if isinstance(part, StandIn) else 1.0))
+    order = replace(order, target=replace(order.target, pace=pace_of(order.target, part)))
     observer.planned(len(planned))
     header = _header(order, planned, part)
     with Held() as held, _results_file(order.out) as stream:
@@ -124,10 +125,10 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
     with launched(order.target, part, observer.step) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
         if order.workers == 0:
-            plugins = [recorder, Selection(checks), SuitePlugin(LiveSubject(launch, header.seed), capabilities)]
-            _run_pytest(session_arguments(checks), plugins)
+            suite = SuitePlugin(LiveSubject(launch, header.seed), capabilities)
+            _run_pytest(session_arguments(checks), [recorder, Selection(checks, order.shuffle), suite])
     if order.workers:
-        settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks))
+        settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks), order.shuffle)
         _run_pytest(session_arguments(checks, order.workers), [recorder, WorkerSetup(settings)])
 
 

@@ -11,6 +11,7 @@ from harness.actors import Running
 from harness.exchange import Exchange, exchange_to_json
 from harness.key_desk import KeyDesk
 from harness.launch import Launch
+from harness.launcher import Again
 from harness.results import CheckResult, Results
 from harness.target import Facts
 from harness.world import LiveWorld, RecordedWorld, World, nonces_in
@@ -18,14 +19,16 @@ from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 
 @dataclass(frozen=True)
 class Context:
-    """What the actors of one check stand on. `running` and `desk` are None in a replay, and `desk` also for a target
-    that does not tell how its keys are managed; `captures` is where a model server keeps captured calls."""
+    """What the actors of one check stand on. `running`, `desk` and `again` are None in a replay, and `desk` also for a
+    target that does not tell how its keys are managed, `again` for one that does not start the opencode of ours.
+    `captures` is where a model server keeps captured calls."""
 
     world: World
     facts: Facts
     keys: Mapping[str, str]
     running: Running | None
     desk: KeyDesk | None = None
+    again: Again | None = None
     captures: Path | None = None
 
 
@@ -49,7 +52,9 @@ class LiveSubject:
         """Part of `Subject`."""
         live = self._launch.live
         world = LiveWorld(check, self._seed, live.find)
-        return Context(world, self._launch.target.facts, live.keys, live, self._launch.desk, self._launch.captures)
+        launch = self._launch
+        facts = launch.target.facts
+        return Context(world, facts, live.keys, live, launch.desk, launch.again, launch.captures)
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`: closes the journal's window."""

@@ -164,7 +164,7 @@ def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | N
         case _:
             return None
     if "start" not in data:
-        missing |= {"port", "owner_secret", "registry_secret"}
+        missing |= {"port", "shims", "owner_secret", "registry_secret"}
     return [name for name in PLACEHOLDERS if name not in missing]
 
 

@@ -17,6 +17,7 @@ PLACEHOLDERS: Mapping[str, str] = {
     "opencode_url": "the base URL of the opencode stand-in",
     "opencode_password": "the password of the opencode stand-in, for HTTP Basic with user `opencode`",
     "model_url": "the base URL of the model stand-in, with `/v1`",
+    "shims": "a folder to be put first on PATH, whose `opencode` is the stand-in (only with `[start]`)",
     "deadline": "the target's declared deadline, in seconds",
     "work": "an empty folder of this run, removed after it",
     "owner_secret": "a secret made for this run, for the owner session of the started target (only with `[start]`)",

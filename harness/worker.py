@@ -31,6 +31,7 @@ class WorkerSettings:
     seed: str
     capabilities: Mapping[str, str | None]
     checks: frozenset[str]
+    shuffle: str | None = None
 
 
 class WorkerSetup:
@@ -94,6 +95,6 @@ def pytest_configure(config: pytest.Config) -> None:
     own_process_dies_with_parent()
     settings: WorkerSettings = pickle.loads(workerinput[_KEY])
     subject = WorkerSubject(settings, int(workerinput["workerid"].removeprefix("gw")))
-    config.pluginmanager.register(Selection(settings.checks))
+    config.pluginmanager.register(Selection(settings.checks, settings.shuffle))
     config.pluginmanager.register(Worker(subject))
     config.pluginmanager.register(SuitePlugin(subject, settings.capabilities))

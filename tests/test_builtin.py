@@ -11,9 +11,9 @@ def test_reference_is_a_target_with_a_key_in_every_state() -> None:
     assert {key.state for key in find_target("reference").keys} == {"valid", "expired", "revoked"}
 
 
-@pytest.mark.parametrize("name", [mutant.name for mutant in MUTANTS])
-def test_mutant_is_the_reference_started_with_another_module(name: str) -> None:
-    reference, mutant = find_target("reference"), find_target(f"mutant:{name}")
+@pytest.mark.parametrize(("name", "of"), [(mutant.name, mutant.of) for mutant in MUTANTS])
+def test_mutant_is_the_reference_started_with_another_module(name: str, of: str) -> None:
+    reference, mutant = find_target(of), find_target(f"mutant:{name}")
     assert mutant.start is not None
     assert reference.start is not None
     at = mutant.start.command.index("harness.mutants.endpoint")

@@ -62,7 +62,7 @@ def test_behind_a_proxy_is_a_model_server_with_the_proxys_window(tmp_path: Path)
     start = '[start]\ncommand = ["run", "{model_url}"]\n[[agents]]\nid = "b"\nmodel = "openai/vendor/b"\n'
     file = tmp_path / "proxy.toml"
     file.write_text(MODEL_HEAD + 'window = 777\nupstream = "vllm-0.31"\n' + start + AGENT + KEY, encoding="utf-8")
-    assert part_of(load(file)) == ModelAlone(frozenset({"a", "vendor/b"}), "vllm-0.31", 777)
+    assert part_of(load(file)) == ModelAlone(frozenset({"a", "vendor/b"}), face="vllm-0.31", window=777)
 
 
 @pytest.mark.parametrize("name", ["model-stand-in", "model-stand-in:gym", "model-flaw:no_done"])

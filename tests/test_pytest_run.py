@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.errors import UsageError
-from harness.pytest_run import collect, isolated
+from harness.pytest_run import Selection, collect, isolated
 from harness.requirements import catalogue
 
 SUITE = "agent_endpoint"
@@ -67,3 +68,23 @@ def test_user_s_options_and_plugins_are_out_of_the_way_while_it_lasts(monkeypatc
         assert "PYTEST_PLUGINS" not in os.environ
         assert collect(SUITE, "auth")
     assert (os.environ["PYTEST_ADDOPTS"], os.environ["PYTEST_PLUGINS"]) == ("--no-such-option", "no_such_plugin")
+
+
+class _Item:
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
+
+
+def _ordered(shuffle: str | None) -> list[str]:
+    items: Any = [_Item(f"check {number}") for number in range(20)]
+    Selection({item.nodeid for item in items[:10]}, shuffle).pytest_collection_modifyitems(items)
+    return [item.nodeid for item in items]
+
+
+def test_selection_keeps_the_order_of_its_checks() -> None:
+    assert _ordered(None) == [f"check {number}" for number in range(10)]
+
+
+def test_a_shuffled_selection_has_the_same_order_in_every_process() -> None:
+    assert _ordered("seed") == _ordered("seed") != _ordered(None)
+    assert sorted(_ordered("seed")) == sorted(_ordered(None))

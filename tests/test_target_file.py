@@ -35,8 +35,10 @@ MINTING = '[mint]\npath = "/keys"\npointer = "/key"\nheaders = {}\n'
 REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
 
 KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {deadline}, {work}, {env:NAME}"
-KNOWN_WITH_START = KNOWN_WITH_URL.replace("{python},", "{python}, {port},").replace(
-    "{work},", "{work}, {owner_secret}, {registry_secret},"
+KNOWN_WITH_START = (
+    KNOWN_WITH_URL.replace("{python},", "{python}, {port},")
+    .replace("{deadline}", "{shims}, {deadline}")
+    .replace("{work},", "{work}, {owner_secret}, {registry_secret},")
 )
 KNOWN_IN_REVOKE = KNOWN_WITH_URL.replace("{work},", "{work}, {key},")
 SECRET = "secrets come from environment variables only: write {env:NAME}"

@@ -15,6 +15,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_keys import KEYS
+from harness.mutants.endpoint_launches import LAUNCHES
 from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.endpoint_streams import STREAMS
@@ -187,6 +188,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *TURNS,
     *KEYS,
     *REQUESTS,
+    *LAUNCHES,
 )
 
 

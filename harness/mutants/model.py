@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from harness.errors import UsageError
@@ -29,7 +30,8 @@ class Flaw(Mutant[Face]):
 
 
 def _flaw(name: str, does: str, caught_by: str, face: str = "openai", **changes: Any) -> Flaw:
-    return Flaw(name, does, frozenset(caught_by.split()), lambda shown: replace(shown, **changes), face)
+    apply = partial(replace, **changes)
+    return Flaw(name, does, frozenset(caught_by.split()), apply, of=f"model-stand-in:{face}", face=face)
 
 
 # Answers

@@ -33,7 +33,7 @@ def test_without_anything_of_ours_behind_it_what_needs_a_script_is_not_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TURNPROOF_API_KEY", "any-key-will-do")
-    part = ModelAlone(frozenset({"m"}), "vllm-0.31")
+    part = ModelAlone(frozenset({"m"}), face="vllm-0.31")
     with Engine() as engine, model_alone(engine, Journal(), part, tmp_path) as model:
         order = Order(find_target(model.model_url, kind="model-server"), "model_server", out=tmp_path / "out")
         results, error = run(order, Observer())

@@ -7,14 +7,16 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.fakes.opencode.behaviour import Behaviour
-from harness.fakes.opencode.server import OpencodeServer
+from harness.fakes.opencode.server import OpencodeServer, with_pace
 from harness.fakes.opencode.settings import merged
+from harness.fakes.opencode.shim import LAUNCH_FAULTS
 
 _NAMES = ("opencode.json", "opencode.jsonc")
 
@@ -23,20 +25,51 @@ def main(arguments: Sequence[str]) -> int:
     """Serve until told to stop; the exit code."""
     parser = argparse.ArgumentParser("opencode", description="A stand-in for opencode, for tests of what uses it.")
     parser.add_argument("--version", action="version", version=Behaviour().version)
+    parser.add_argument("--pace", type=float, default=1.0, help="how many times shorter its waits are")
+    parser.add_argument("--fault", choices=LAUNCH_FAULTS, help="what is wrong with it")
     serving = parser.add_subparsers(dest="command", required=True).add_parser("serve")
     serving.add_argument("--port", type=int, default=0)
     serving.add_argument("--hostname", default="127.0.0.1")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if options.fault is not None:
+        return _fail(options.fault, options.hostname, options.port)
     try:
         settings = configuration(os.environ, Path.cwd())
-        asyncio.run(_serve(settings, options.hostname, options.port))
+        asyncio.run(_serve(settings, options.hostname, options.port, options.pace))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _fail(fault: str, host: str, port: int) -> int:
+    """Go wrong as a launch can; the exit code."""
+    if fault == "never ready":
+        signal.pause()
+    if fault == "port of a stranger":
+        _stranger(host, port)
+        sys.stderr.write(f"Error: Failed to start server. Is port {port} in use?\n")
+        return 1
+    sys.stderr.write("Error: Unexpected error, check log file\n")
+    return 1
+
+
+def _stranger(host: str, port: int) -> None:
+    """Start a server of somebody else on the port; ends once it listens."""
+    command = [sys.executable, "-m", "harness.fakes.opencode", "serve", "--port", str(port), "--hostname", host]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("OPENCODE_SERVER_")}
+    stranger = subprocess.Popen(
+        command,
+        env=env,
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert stranger.stdout is not None
+    stranger.stdout.readline()
 
 
 def configuration(environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
@@ -67,10 +100,10 @@ def _with_environment(value: Any, environ: Mapping[str, str]) -> Any:
     return value
 
 
-async def _serve(settings: Mapping[str, Any], host: str, port: int) -> None:
+async def _serve(settings: Mapping[str, Any], host: str, port: int, pace: float) -> None:
     password = os.environ.get("OPENCODE_SERVER_PASSWORD") or None
     username = os.environ.get("OPENCODE_SERVER_USERNAME") or "opencode"
-    server = OpencodeServer(settings, Path.cwd(), password, username)
+    server = OpencodeServer(settings, Path.cwd(), password, username, with_pace(Behaviour(), pace))
     await server.start(host, port)
     if password is None:
         sys.stderr.write("Warning: OPENCODE_SERVER_PASSWORD is not set; server is unsecured.\n")

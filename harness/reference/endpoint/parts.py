@@ -30,6 +30,7 @@ from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.driver import Drive, Say, Why
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key, KeyStore
+from harness.reference.endpoint.launched import opencode_of
 from harness.reference.endpoint.opencode import SESSION_OPTIONS, Opencode, ReadEvents, read_events
 from harness.reference.endpoint.prompt import Prompt, to_prompt
 from harness.reference.endpoint.rate_cap import RateMeter
@@ -65,7 +66,7 @@ class Parts:
     model_of: Callable[[Agents, str], Model] = agents.model_of
     to_prompt: Callable[[Sequence[Message]], Prompt] = to_prompt
     run_turn: Callable[[Model, Drive, Say | None], Awaitable[Outcome]] = driver.run_once
-    make_opencode: Callable[[Config, ReadEvents], Opencode] = Opencode
+    make_opencode: Callable[[Config, ReadEvents], Opencode] = opencode_of
     new_session: Callable[[Opencode, Mapping[str, Any], Prompt], Awaitable[str]] = driver.new_session
     session_options: Mapping[str, Any] = field(default_factory=lambda: SESSION_OPTIONS)
     read_events: ReadEvents = read_events

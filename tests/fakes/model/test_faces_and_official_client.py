@@ -25,7 +25,7 @@ def face(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def client(face: str, engine: Engine) -> Iterator[OpenAI]:
-    with model_alone(engine, Journal(), ModelAlone(frozenset({"m"}), face, 512)) as behind:
+    with model_alone(engine, Journal(), ModelAlone(frozenset({"m"}), face=face, window=512)) as behind:
         behind.use_model_rules((Rule(None, (ANSWER,)),))
         with OpenAI(base_url=behind.model_url, api_key="any", max_retries=0) as made:
             yield made
