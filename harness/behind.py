@@ -10,11 +10,18 @@ from typing import Protocol
 
 from harness.engine import Engine
 from harness.exchange import Hop
+from harness.fakes.model.captures import Captures
+from harness.fakes.model.face import PLAIN
+from harness.fakes.model.faces import face_named
 from harness.fakes.model.script import Rule
 from harness.fakes.model.server import ModelServer
 from harness.journal import Journal
+from harness.mutants.model import find
 from harness.redaction import Redactor
 from harness.tap_script import TapRule
+
+CAPTURES = "captures"
+"""The folder, in that of the run, in which a model server of ours keeps captured calls."""
 
 _CALL_SECONDS = 10.0
 _QUIET_SECONDS = 3.0
@@ -52,11 +59,15 @@ class Behind(Protocol):
 class ModelAlone:
     """The model server stand-in, serving `models`, with nothing between it and the target.
 
-    `opencode` is a real one, for a target that starts one itself; None where it is to find the stand-in.
+    `opencode` is a real one, for a target that starts one itself; None where it is to find the stand-in. `face` names
+    how the model server shows itself (see `harness.fakes.model.faces`), `flaw` what is broken in it on purpose.
     """
 
     models: frozenset[str]
     opencode: Path | None = None
+    face: str = PLAIN.name
+    window: int | None = None
+    flaw: str | None = None
 
     def __str__(self) -> str:
         return "model server"
@@ -109,9 +120,14 @@ class ModelBehind:
 
 
 @contextlib.contextmanager
-def model_alone(engine: Engine, journal: Journal, part: ModelAlone) -> Iterator[ModelBehind]:
-    """The model server that `part` names, for as long as the context lasts."""
-    model = ModelServer(part.models, journal)
+def model_alone(engine: Engine, journal: Journal, part: ModelAlone, work: Path | None = None) -> Iterator[ModelBehind]:
+    """The model server that `part` names, for as long as the context lasts.
+
+    Captured calls are kept under `work`, when that is given.
+    """
+    face = face_named(part.face, part.window)
+    face = find(part.flaw).apply(face) if part.flaw else face
+    model = ModelServer(part.models, journal, face, Captures(work / CAPTURES) if work else None)
     engine.call(model.start(), _CALL_SECONDS)
     try:
         yield ModelBehind(engine, journal, model)

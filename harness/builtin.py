@@ -1,7 +1,8 @@
 """The targets that come with turnproof.
 
 `reference`, `launching-reference`, which starts its opencode itself, and their mutants as `mutant:NAME`; of opencode
-servers `stand-in`, its flaws as `opencode-flaw:NAME`, and the real ones as `opencode@VERSION`.
+servers `stand-in`, its flaws as `opencode-flaw:NAME`, and the real ones as `opencode@VERSION`; of model servers
+`model-stand-in[:FACE]`, and its flaws as `model-flaw:NAME`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from harness import model_server
 from harness.errors import UsageError
 from harness.mutants.endpoint import MUTANTS
 from harness.mutants.opencode import find as flaw_named
@@ -29,8 +31,10 @@ _FILES = {
 }
 
 
-def find_target(text: str, opencode: str = STAND_IN) -> Target:
+def find_target(text: str, opencode: str = STAND_IN, kind: str = "agent-endpoint") -> Target:
     """The target that `text` names: one of the above, a target file or a URL; `opencode` is what is put behind it.
+
+    `kind` is that of the target at a URL.
 
     Raises UsageError when there is no such thing, or when it cannot be used.
     """
@@ -44,7 +48,7 @@ def find_target(text: str, opencode: str = STAND_IN) -> Target:
         return _opencode_server(text, StandIn(flaw_named(text.removeprefix(_FLAW)).name, FAST))
     if text.startswith(_REAL):
         return _opencode_server(text, text.removeprefix(_REAL))
-    return find(text)
+    return model_server.built_in(text) or find(text, kind)
 
 
 def _opencode_server(text: str, opencode: StandIn | str) -> Target:

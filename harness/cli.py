@@ -115,8 +115,9 @@ def run(
         for planned in collect(suite, expression):
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
+    kind = kind_for(suite)
     order = runs.Order(
-        find_target(kind_for(suite).default if target is None else target, wanted),
+        find_target(kind.default if target is None else target, wanted, kind.name),
         suite,
         expression,
         strict,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 
+from harness import model_server
 from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
@@ -39,6 +40,9 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     that the key works, and says so.
     """
     facts, live = launch.target.facts, launch.live
+    if launch.target.kind == model_server.KIND:
+        say(*model_server.round_trip(launch.target, live, seed))
+        return
     if launch.target.opencode is not None:
         _round_trip_of_opencode(launch, seed, say)
         return

@@ -21,6 +21,7 @@ class Kind:
 KINDS = (
     Kind("agent-endpoint", "agent_endpoint", "reference"),
     Kind("opencode-server", "opencode_server", "stand-in"),
+    Kind("model-server", "model_server", "model-stand-in", behind="model"),
 )
 
 

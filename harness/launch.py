@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from harness import behind, keys, opencode, stack
+from harness import behind, keys, model_server, opencode, stack
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady
@@ -62,7 +62,8 @@ class Launch:
 
     `behind` is what stands behind it, None when that is nothing of ours. `again` launches it once more, beside this
     one, with an opencode that cannot be started; None where the target does not start one that is ours. `servers` are
-    further ones like the opencode that is judged, None where none is.
+    further ones like the opencode that is judged, None where none is. `captures` is the folder where it keeps captured
+    calls, None where it does not say.
     """
 
     target: Target
@@ -73,6 +74,7 @@ class Launch:
     behind: Behind | None = None
     again: Callable[[LaunchFault], AbstractContextManager[Launch]] | None = None
     servers: Processes | None = None
+    captures: Path | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
@@ -85,6 +87,8 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
     `wanted` is the opencode behind an endpoint: `stand-in`, `real` or a version; a real one is fetched when the cache
     lacks it.
     """
+    if target.kind == model_server.KIND:
+        return model_server.part_of(target)
     if target.opencode is not None:
         return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
     if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
@@ -146,7 +150,7 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
         journal = Journal(first_number)
         running: Behind | None = None
         if isinstance(part, ModelAlone):
-            running = ends.enter_context(behind.model_alone(engine, journal, part))
+            running = ends.enter_context(behind.model_alone(engine, journal, part, work))
             say("what is behind it is up", str(part))
         elif part is not None:
             tapped = target.opencode is None
@@ -176,6 +180,10 @@ def launched_on(
         if isinstance(base.behind, stack.Stack) and target.opencode is not None:
             yield ends.enter_context(_opencode_itself(target, base, base.behind, redactor))
             return
+        if isinstance(base.behind, behind.ModelBehind) and target.model is not None:
+            live, captures = ends.enter_context(model_server.itself(target, base.behind, redactor))
+            yield Launch(target, live, None, redactor, behind=base.behind, captures=captures)
+            return
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
@@ -193,7 +201,8 @@ def launched_on(
         live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)
         ends.enter_context(live)
         again = functools.partial(launched_on, base, target, _quietly, redactor) if mentions(target, "shims") else None
-        yield Launch(target, live, process, redactor, desk, base.behind, again)
+        captures = Path(target.folder, expand(target.captures, values, os.environ)) if target.captures else None
+        yield Launch(target, live, process, redactor, desk, base.behind, again, captures=captures)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from harness.actors import Running
@@ -21,7 +22,7 @@ from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 class Context:
     """What the actors of one check stand on. All but the first three are None in a replay, and `desk` also for a target
     that does not tell how its keys are managed, `again` for one that does not start the opencode of ours, `servers` for
-    one that is no opencode."""
+    one that is no opencode. `captures` is where a model server keeps captured calls."""
 
     world: World
     facts: Facts
@@ -30,6 +31,7 @@ class Context:
     desk: KeyDesk | None = None
     again: Again | None = None
     servers: Processes | None = None
+    captures: Path | None = None
 
 
 class Subject(Protocol):
@@ -53,7 +55,16 @@ class LiveSubject:
         live = self._launch.live
         world = LiveWorld(check, self._seed, live.find)
         launch = self._launch
-        return Context(world, launch.target.facts, live.keys, live, launch.desk, launch.again, launch.servers)
+        return Context(
+            world,
+            launch.target.facts,
+            live.keys,
+            live,
+            desk=launch.desk,
+            again=launch.again,
+            servers=launch.servers,
+            captures=launch.captures,
+        )
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`: closes the journal's window."""

@@ -32,6 +32,7 @@ class Policies:
     non_boolean_stream: str | None = None
     empty_user_content: str | None = None
     history: str | None = None
+    over_window: str | None = None
 
 
 @dataclass(frozen=True)
@@ -170,12 +171,25 @@ class StandIn:
 
 
 @dataclass(frozen=True)
+class ModelStandIn:
+    """The model server stand-in: its face, and what is broken in it on purpose."""
+
+    face: str
+    flaw: str | None = None
+
+    def __str__(self) -> str:
+        return f"model stand-in with face {self.face}{f' and flaw {self.flaw}' if self.flaw else ''}"
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that checks and recorded runs know of a target: no addresses, no commands, no sources of secrets.
 
     `deadline` is the time in seconds within which a turn is answered or refused, `abort_grace` the time after
     giving up in which a model call may still begin. `pace` is how many times shorter than real ones the waits of the
     stand-in are that is judged, or that is behind the target.
+    `window` is how many tokens a model server takes in all, `reasoning_field` where it gives reasoning; None where
+    the description does not say.
     """
 
     kind: str
@@ -188,9 +202,12 @@ class Facts:
     abort_grace: float
     url_given: bool
     pace: float = 1.0
+    window: int | None = None
+    reasoning_field: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as JSON; a policy that is not declared is left out."""
+        """Return the facts as JSON; what is not declared is left out."""
+        told = {"window": self.window, "reasoning_field": self.reasoning_field}
         return {
             "kind": self.kind,
             "name": self.name,
@@ -202,6 +219,7 @@ class Facts:
             "abort_grace": self.abort_grace,
             "url_given": self.url_given,
             **({"pace": self.pace} if self.pace != 1.0 else {}),
+            **{name: value for name, value in told.items() if value is not None},
         }
 
     @classmethod
@@ -224,6 +242,8 @@ class Facts:
             abort_grace=float(data["abort_grace"]),
             url_given=data["url_given"],
             pace=float(data.get("pace", 1.0)),
+            window=data.get("window"),
+            reasoning_field=data.get("reasoning_field"),
         )
 
 
@@ -231,10 +251,12 @@ class Facts:
 class Target:
     """A target with everything needed to start it, to see it ready and to get its keys.
 
-    Exactly one of `url`, `start` and `opencode` is set: `opencode` is an opencode server that is judged itself, the
-    stand-in or a version of the real one. `source` is the file or URL as the user named it, `folder` what
-    relative paths are relative to. `agents` is empty when they are to be discovered, as those of
-    the keys then are. `pace` is that of the stand-in that is judged or put behind it, 1 where there is none.
+    Exactly one of `url`, `start`, `opencode` and `model` is set: `opencode` is an opencode server that is judged
+    itself, the stand-in or a version of the real one, `model` the model server stand-in. `source` is the file or URL
+    as the user named it, `folder` what relative paths are relative to. `agents` is empty when they are to be
+    discovered, as those of the keys then are. `upstream` is the face of the model server behind a model server,
+    `captures` the template of the folder where that keeps captured calls.
+    `pace` is that of the stand-in that is judged or put behind it, 1 where there is none.
     """
 
     kind: str
@@ -253,6 +275,11 @@ class Target:
     mint: Minting | None = None
     opencode: StandIn | str | None = None
     pace: float = 1.0
+    model: ModelStandIn | None = None
+    window: int | None = None
+    reasoning_field: str | None = None
+    captures: str | None = None
+    upstream: str | None = None
 
     @property
     def facts(self) -> Facts:
@@ -268,6 +295,8 @@ class Target:
             abort_grace=self.abort_grace,
             url_given=self.url is not None,
             pace=self.pace,
+            window=self.window,
+            reasoning_field=self.reasoning_field,
         )
 
 

@@ -39,32 +39,35 @@ _URL_WITHOUT_SCHEME = re.compile(r"(localhost|[\w.-]+:\d+|\[[0-9a-fA-F:.]+\](:\d
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
-def find(text: str) -> Target:
-    """Return the target that `text` names: a target file or an http(s) URL.
+def find(text: str, kind: str = "agent-endpoint") -> Target:
+    """Return the target that `text` names: a target file or an http(s) URL, at which a target of `kind` is.
 
     Raises UsageError when there is no such file, and when the file or URL cannot be used.
     """
     if _URL.match(text):
-        return from_url(text)
+        return from_url(text, kind)
     if not Path(text).exists() and _URL_WITHOUT_SCHEME.match(text):
         raise UsageError(f"{text}: no such file", f"For a URL, write its scheme: http://{text}")
     return load(Path(text))
 
 
-def from_url(url: str) -> Target:
+def from_url(url: str, kind: str = "agent-endpoint") -> Target:
     """Return the target at `url`, with one valid key `main` from TURNPROOF_API_KEY and no known agents.
 
+    Of a model server it is known that it lists its models; it is up when it does so with the key: without one, some
+    proxies answer 500.
     Raises UsageError when `url` is not an http(s) URL with a host.
     """
     address = base_url(url)
     return Target(
-        kind="agent-endpoint",
+        kind=kind,
+        capabilities=("models",) if kind == "model-server" else (),
         name=address,
         source=address,
         folder=Path.cwd(),
         url=address,
         start=None,
-        ready=Ready(),
+        ready=Ready(None if kind == "model-server" else Ready.path),
         agents=(),
         keys=(Key("main", "valid", (), FromEnvironment(KEY_VARIABLE)),),
     )
@@ -128,6 +131,10 @@ def _target(data: dict[str, Any], path: Path) -> Target:
         deadline=float(data.get("deadline", Target.deadline)),
         abort_grace=float(data.get("abort_grace", Target.abort_grace)),
         mint=_minting(data["mint"]) if "mint" in data else None,
+        window=data.get("window"),
+        reasoning_field=data.get("reasoning_field"),
+        captures=data.get("captures"),
+        upstream=data.get("upstream"),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.literal_secrets import holds_secrets, is_secret
+from harness.target_kinds import kind_problems
 from harness.target_schema import Problem, shown_value, suggestion
 from harness.target_url import base_url
 from harness.template import PLACEHOLDERS, REVOKE_ONLY, has_lone_brace, is_variable, placeholders
@@ -31,6 +32,7 @@ def rule_problems(data: Mapping[str, Any]) -> set[Problem]:
         *_agents(data),
         *_keys(data),
         *_leaves(data),
+        *kind_problems(data),
     }
 
 
@@ -147,7 +149,7 @@ def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | N
     """Return what may stand in the string at `path`, or None where braces mean nothing."""
     missing = set(REVOKE_ONLY)
     match path:
-        case ("start", "command" | "env" | "cwd", *_):
+        case ("start", "command" | "env" | "cwd", *_) | ("captures",):
             pass
         case ("keys", int(), "command", *_):
             pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
+from harness.behind import ModelBehind
 from harness.launch import Launch
 from harness.stack import Stack
 
@@ -21,6 +22,8 @@ def describe(launch: Launch) -> str:
             f"opencode      {behind.opencode_url}  (user {behind.username}, password {behind.password})",
             f"model server  {behind.model_url}",
         ]
+    elif isinstance(behind, ModelBehind) and launch.target.model is None:
+        lines.append(f"model server  {behind.model_url}")
     key = next(key for key in facts.keys if key.state == "valid")
     agent = next((agent.id for agent in facts.agents if agent.id in key.agents and not agent.no_model), "MODEL")
     secret = launch.live.keys[key.name]

@@ -24,6 +24,7 @@ from harness.target_file import find, from_url, load
 DOCS = Path(__file__).parent.parent / "docs" / "targets.md"
 
 HEAD = 'kind = "agent-endpoint"\nname = "n"\n'
+MODEL_HEAD = 'kind = "model-server"\nname = "n"\n'
 URL = 'url = "http://h"\n'
 START = '[start]\ncommand = ["run"]\n'
 AGENT = '[[agents]]\nid = "a"\n'
@@ -59,7 +60,7 @@ ERRORS = {
     # the root
     "kind unknown": (
         'kind = "x"\nname = "n"\n' + URL + AGENT + KEY,
-        '1: kind: "x" is not one of agent-endpoint',
+        '1: kind: "x" is not one of agent-endpoint, model-server',
     ),
     "kind missing": ('name = "n"\n' + URL + AGENT + KEY, '1: kind is missing: add kind = "agent-endpoint"'),
     "name missing": (
@@ -81,7 +82,7 @@ ERRORS = {
     "key unknown and far": (
         HEAD + URL + "zzz = 1\n" + AGENT + KEY,
         "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
-        "start, ready, agents, keys, mint",
+        "start, ready, agents, keys, mint, window, reasoning_field, captures, upstream",
     ),
     "key unknown and quoted": (
         HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,
@@ -126,7 +127,8 @@ ERRORS = {
     ),
     "capability unknown": (
         HEAD + URL + 'capabilities = [\n"mint",\n"mnt"]\n' + AGENT + KEY,
-        '6: capabilities[1]: "mnt" is not one of mint, rate_cap, incremental, launches',
+        '6: capabilities[1]: "mnt" is not one of mint, rate_cap, incremental, launches, '
+        "reasoning, capture, token_ids, virtual_keys, models",
     ),
     "capability twice": (
         HEAD + URL + 'capabilities = [\n"mint",\n"mint"]\n' + AGENT + KEY,
@@ -351,6 +353,26 @@ ERRORS = {
     "secret for a name": (
         HEAD + URL + AGENT + KEY.replace("MY_KEY", "AKIAABCDEFGHIJKLMNOP"),
         "10: keys[0].env: secrets come from environment variables only: write only the variable's name",
+    ),
+    "key of another kind": (
+        HEAD + URL + "window = 4096\n" + AGENT + KEY,
+        '4: window: is for kind = "model-server" only: remove it',
+    ),
+    "capability of another kind": (
+        HEAD + URL + 'capabilities = ["capture"]\n' + AGENT + KEY,
+        '4: capabilities[0]: is for kind = "model-server" only: remove it',
+    ),
+    "policy of another kind": (
+        MODEL_HEAD + URL + '[policies]\nhistory = "full"\n' + AGENT + KEY,
+        '5: policies.history: is for kind = "agent-endpoint" only: remove it',
+    ),
+    "face unknown": (
+        MODEL_HEAD + URL + 'upstream = "vllm"\n' + AGENT + KEY,
+        "4: upstream: the model server has no face 'vllm'; its faces are: plain, openai, gym, proxy, vllm-VERSION",
+    ),
+    "placeholder unknown in captures": (
+        MODEL_HEAD + URL + 'captures = "{wrk}"\n' + AGENT + KEY,
+        "4: captures: {wrk} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
     "NUL": (
         HEAD + START + 'cwd = "a\\u0000b"\n' + AGENT + KEY,
@@ -606,3 +628,25 @@ def test_find_tells_a_missing_file(text: str, tmp_path: Path, monkeypatch: pytes
 def test_find_tells_a_broken_url(text: str) -> None:
     with pytest.raises(UsageError, match=r"^the URL "):
         find(text)
+
+
+def test_a_model_server_is_read_whole(tmp_path: Path) -> None:
+    text = (
+        MODEL_HEAD
+        + 'window = 4096\nreasoning_field = "both"\ncaptures = "{work}/c"\nupstream = "vllm-0.31"\n'
+        + 'capabilities = ["reasoning", "capture"]\n[policies]\nover_window = "clamp"\n'
+        + START
+        + AGENT
+        + KEY
+    )
+    target = load(_write(tmp_path, text))
+    assert (target.kind, target.window, target.reasoning_field) == ("model-server", 4096, "both")
+    assert (target.captures, target.upstream) == ("{work}/c", "vllm-0.31")
+    assert (target.policies.over_window, target.capabilities) == ("clamp", ("reasoning", "capture"))
+    assert type(target.facts).from_json(target.facts.to_json()) == target.facts
+
+
+def test_a_model_server_at_a_url_is_up_when_it_lists_its_models() -> None:
+    target = from_url("http://h/v1", "model-server")
+    assert (target.kind, target.url, target.ready.path) == ("model-server", "http://h", None)
+    assert target.capabilities == ("models",)

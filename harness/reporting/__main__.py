@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from harness.mutants.endpoint import MUTANTS
+from harness.mutants.model import FLAWS as MODEL_FLAWS
+from harness.mutants.mutant import Mutant
 from harness.mutants.opencode import FLAWS
 from harness.pytest_run import collect
 from harness.reporting.requirements_page import requirements_page
@@ -14,9 +17,10 @@ from harness.requirements import catalogue, suites
 def page() -> str:
     """The page for all suites as they are now."""
     caught: dict[str, list[str]] = {}
-    for name, caught_by in [(m.name, m.caught_by) for m in MUTANTS] + [(f.name, f.caught_by) for f in FLAWS]:
-        for id_ in caught_by:
-            caught.setdefault(id_, []).append(name)
+    mutants: tuple[Mutant[Any], ...] = (*MUTANTS, *FLAWS, *MODEL_FLAWS)
+    for mutant in mutants:
+        for id_ in mutant.caught_by:
+            caught.setdefault(id_, []).append(mutant.name)
     names = suites()
     return requirements_page({n: catalogue(n) for n in names}, {n: collect(n) for n in names}, caught)
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.exchange import Chunk, Headers, Request
+from harness.fakes.model.face import PLAIN, Face
+from harness.fakes.model.limits import Size, counted, cut, limit_of
 from harness.fakes.model.script import Answer, Usage, messages_of
+from harness.fakes.model.tokens import log_probabilities, pieces, prompt_text, token_ids
+from harness.fakes.model.wording import Refusal, nested
 from harness.fakes.plan import Ending, Plan
 from harness.sse import encode
+
+CHAT = "/v1/chat/completions"
 
 _JSON: Headers = (("content-type", "application/json"),)
 _SSE: Headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
@@ -19,49 +25,64 @@ _COMPLETION_ID = "chatcmpl-turnproof"
 _ENDINGS: dict[str, Ending] = {"hang_after_text": "hang", "cut": "cut", "reset": "reset"}
 
 
-def error_plan(
-    status: int, message: str, type_: str, code: str | None, headers: Headers = (), fault: str | None = None
-) -> Plan:
-    """A refusal in OpenAI's error envelope."""
-    body = json.dumps(_error(message, type_, code)).encode()
-    return Plan(status, _JSON + headers, (Chunk(0.0, body),), fault=fault)
+def refusal_plan(refusal: Refusal, face: Face = PLAIN, headers: Headers = (), fault: str | None = None) -> Plan:
+    """A refusal in the face's envelope."""
+    body = json.dumps(face.envelope(refusal)).encode()
+    return Plan(refusal.status, _JSON + headers, (Chunk(0.0, body),), fault=fault)
 
 
-def respond(request: Request, models: frozenset[str], choose: Callable[[Any], Answer]) -> Plan:
+def respond(request: Request, models: frozenset[str], choose: Callable[[Any], Answer], face: Face = PLAIN) -> Plan:
     """The plan for a request: `GET /v1/models` and `POST /v1/chat/completions`, anything else is refused."""
-    if request.path == "/v1/models" and request.method == "GET":
-        return _json_plan({"object": "list", "data": [_model(name) for name in sorted(models)]})
-    if request.path != "/v1/chat/completions" or request.method != "POST":
-        return error_plan(404, f"no route {request.method} {request.path}", "invalid_request_error", None)
+    if request.path == "/v1/models" and request.method == "GET" and face.lists_models:
+        return model_list_plan(models)
+    if request.path != CHAT or request.method != "POST":
+        return refusal_plan(Refusal(404, f"no route {request.method} {request.path}", "invalid_request_error"), face)
     body = request.json()
     if not isinstance(body, dict) or not messages_of(body):
-        return error_plan(400, "the body must be an object with messages", "invalid_request_error", None)
+        return refusal_plan(Refusal(400, "the body must be an object with messages", "invalid_request_error"), face)
     model = body.get("model")
-    if not isinstance(model, str) or model not in models:
-        message = f"the model {model!r} does not exist"
-        return error_plan(404, message, "invalid_request_error", "model_not_found")
-    return completion_plan(body, choose(body))
+    if not face.any_model and (not isinstance(model, str) or model not in models):
+        return refusal_plan(face.unknown_model(model), face)
+    return _counted_plan(body, choose, face) if face.counts else completion_plan(body, choose(body), face)
 
 
-def completion_plan(body: dict[str, Any], answer: Answer) -> Plan:
+def _counted_plan(body: dict[str, Any], choose: Callable[[Any], Answer], face: Face) -> Plan:
+    """The plan of a server that counts tokens: as much of the answer as the request's limit and the window allow."""
+    prompt, limit = len(pieces(prompt_text(body))), limit_of(body, face.limits)
+    if face.window is not None:
+        size = Size(face.window, prompt, limit)
+        if face.over(size):
+            message = face.over_window(size)
+            refusal = Refusal(400, message, "invalid_request_error", "messages", "context_length_exceeded")
+            return refusal_plan(refusal, face)
+        limit = size.left if limit is None else min(limit, size.left)
+    return completion_plan(body, counted(cut(choose(body), limit), prompt), face)
+
+
+def model_list_plan(models: Iterable[str]) -> Plan:
+    """The answer to `GET /v1/models`."""
+    return json_plan({"object": "list", "data": [_model(name) for name in sorted(models)]})
+
+
+def completion_plan(body: dict[str, Any], answer: Answer, face: Face = PLAIN) -> Plan:
     """The plan that answers a chat completions request with `answer`, streaming when the request says so."""
     if answer.fault == "hang":
         return Plan(None, ending="hang", fault="hang")
     if answer.status != 200:
         kind = answer.error_type or ("server_error" if answer.status >= 500 else "invalid_request_error")
         fault = f"status {answer.status}"
-        return error_plan(answer.status, answer.message, kind, None, answer.headers, fault)
+        return refusal_plan(Refusal(answer.status, answer.message, kind), face, answer.headers, fault)
     if body.get("stream") is True:
-        return _stream_plan(body, answer)
-    return _whole_plan(body, answer)
+        return _stream_plan(body, answer, face)
+    return _whole_plan(body, answer, face)
 
 
-def _whole_plan(body: dict[str, Any], answer: Answer) -> Plan:
-    plan = replace(_json_plan(_completion(body, answer)), gate=answer.gate)
+def _whole_plan(body: dict[str, Any], answer: Answer, face: Face) -> Plan:
+    plan = replace(json_plan(_completion(body, answer, face)), gate=answer.gate)
     if answer.fault in (None, "no_done"):
         return plan
     if answer.fault == "error_chunk":
-        return error_plan(500, answer.message, "server_error", None, fault=answer.fault)
+        return refusal_plan(Refusal(500, answer.message, "server_error"), face, fault=answer.fault)
     data = plan.pieces[0].data
     half = (Chunk(0.0, data[: len(data) // 2]),)
     return replace(plan, pieces=half, stream=True, ending=_ENDINGS.get(answer.fault, "complete"), fault=answer.fault)
@@ -97,9 +118,10 @@ class _Frame:
         )
 
 
-def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
+def _stream_plan(body: dict[str, Any], answer: Answer, face: Face) -> Plan:
     frame = _Frame(str(body["model"]))
-    timed = [Chunk(index * answer.pause, data) for index, data in enumerate(_content(frame, body, answer))]
+    content = _content(frame, body, answer, face)
+    timed = [Chunk(index * answer.pause, data) for index, data in enumerate(content)]
     end = timed[-1].at
     if answer.fault in _ENDINGS:
         return Plan(200, _SSE, tuple(timed), stream=True, ending=_ENDINGS[answer.fault], fault=answer.fault)
@@ -107,7 +129,7 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
     if answer.fault == "bad_chunk":
         timed.append(Chunk(end, b'data: {"choices": [\n\n'))
     elif answer.fault == "error_chunk":
-        timed.append(Chunk(end, encode(_error(answer.message, "server_error", None))))
+        timed.append(Chunk(end, encode(nested(Refusal(500, answer.message, "server_error")))))
     else:
         if answer.finish is not None:
             timed.append(Chunk(end, frame.event({}, answer.finish)))
@@ -119,10 +141,10 @@ def _stream_plan(body: dict[str, Any], answer: Answer) -> Plan:
     return Plan(200, _SSE, tuple(timed), stream=True, fault=answer.fault, gate=answer.gate, held_from=held_from)
 
 
-def _content(frame: _Frame, body: dict[str, Any], answer: Answer) -> Iterator[bytes]:
+def _content(frame: _Frame, body: dict[str, Any], answer: Answer, face: Face) -> Iterator[bytes]:
     yield frame.event({"role": "assistant", "content": ""})
     for piece in _pieces(answer.reasoning, answer.piece):
-        yield frame.event({answer.reasoning_field: piece})
+        yield frame.event(dict.fromkeys(face.reasoning_fields or (answer.reasoning_field,), piece))
     for piece in _pieces(answer.text, answer.piece):
         yield frame.event({"content": piece})
     for index, call in enumerate(_tool_calls(body, answer)):
@@ -146,12 +168,14 @@ def _pieces(text: str, size: int) -> Iterator[str]:
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
-def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+def _completion(body: dict[str, Any], answer: Answer, face: Face) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text}
     if answer.reasoning:
-        message[answer.reasoning_field] = answer.reasoning
+        message |= dict.fromkeys(face.reasoning_fields or (answer.reasoning_field,), answer.reasoning)
     if answer.tool_calls:
         message["tool_calls"] = _tool_calls(body, answer)
+    if face.token_ids:
+        message |= _tokens(body, answer)
     return {
         "id": _COMPLETION_ID,
         "object": "chat.completion",
@@ -159,6 +183,16 @@ def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
         "model": body["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}],
         "usage": _usage(body, answer),
+    }
+
+
+def _tokens(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    """What a server that trains models is asked for beside the text; see `harness.fakes.model.tokens`."""
+    generated = token_ids(answer.reasoning + answer.text + "".join(call.arguments for call in answer.tool_calls))
+    return {
+        "prompt_token_ids": token_ids(prompt_text(body)),
+        "generation_token_ids": generated,
+        "generation_log_probs": log_probabilities(generated),
     }
 
 
@@ -177,13 +211,10 @@ def _counted(body: dict[str, Any], answer: Answer) -> Usage:
     return Usage(prompt, (len(answer.text) + len(answer.reasoning)) // 4 + 1)
 
 
-def _error(message: str, type_: str, code: str | None) -> dict[str, Any]:
-    return {"error": {"message": message, "type": type_, "param": None, "code": code}}
-
-
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": _CREATED, "owned_by": "turnproof"}
 
 
-def _json_plan(value: Any) -> Plan:
-    return Plan(200, _JSON, (Chunk(0.0, json.dumps(value, ensure_ascii=False).encode()),))
+def json_plan(value: Any, status: int = 200) -> Plan:
+    """An answer whose body is `value` as JSON."""
+    return Plan(status, _JSON, (Chunk(0.0, json.dumps(value, ensure_ascii=False).encode()),))

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 from harness.exchange import Request
 from harness.fakes.http import HttpServer, Wire
-from harness.fakes.model.core import respond
+from harness.fakes.model.captures import Captures, parted, record
+from harness.fakes.model.face import PLAIN, Face
+from harness.fakes.model.faces import answered
 from harness.fakes.model.script import Script
-from harness.fakes.plan import play
+from harness.fakes.plan import Plan, play
 from harness.journal import Journal
 
 
@@ -16,11 +18,20 @@ class ModelServer:
     """An OpenAI-compatible model server that serves `models` and says what its `script` holds.
 
     With a `journal`, its calls are recorded there as hop `model`; without, they are recorded in a journal of its
-    own (a tap in front of it records what the run needs).
+    own (a tap in front of it records what the run needs). `face` says how it shows itself; one that takes rollouts
+    keeps their calls in `captures`.
     """
 
-    def __init__(self, models: Iterable[str], journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        models: Iterable[str],
+        journal: Journal | None = None,
+        face: Face = PLAIN,
+        captures: Captures | None = None,
+    ) -> None:
         self.models = frozenset(models)
+        self.face = face
+        self.captures = captures
         self._journal = journal or Journal()
         self.script = Script()
         self._http = HttpServer(self._handle)
@@ -40,5 +51,14 @@ class ModelServer:
 
     def _handle(self, request: Request, wire: Wire) -> None:
         recording = self._journal.record("model", request)
-        plan = respond(request, self.models, self.script.choose)
+        plan = self._plan(request)
         play(plan, wire, recording, gate=self.script.gate(plan.gate) if plan.gate else None)
+
+    def _plan(self, request: Request) -> Plan:
+        face = self.face
+        rollout, asked = parted(request) if face.rollouts else (None, request)
+        plan = answered(face, asked, self.models, self.script.choose)
+        filed, kept = face.files(rollout), record(asked, plan) if face.rollouts else None
+        if self.captures is not None and filed is not None and kept is not None:
+            self.captures.keep(filed, face.keeps(kept))
+        return plan
