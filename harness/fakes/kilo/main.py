@@ -1,0 +1,135 @@
+"""One start of the stand-in: it reads arguments and configuration, plays the turn, and exits as the version does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from harness.fakes.kilo import behaviour, configuration
+from harness.fakes.kilo.arguments import Asked, BadArguments, parse
+from harness.fakes.kilo.behaviour import Behaviour
+from harness.fakes.kilo.calls import Endpoint, proxy_for
+from harness.fakes.kilo.diary import Diary, stdin_state
+from harness.fakes.kilo.events import Printer
+from harness.fakes.kilo.rules import Rules
+from harness.fakes.kilo.turn import Model, Turn
+
+_UNEXPECTED = "Unexpected server error. Check server logs for details."
+_NO_MESSAGE = "You must provide a message or a command"
+
+
+def main() -> NoReturn:
+    """Run with the shim's folder as the first argument, and the CLI's own after it."""
+    folder, *arguments = sys.argv[1:]
+    behaves = behaviour.read(folder)
+    try:
+        asked: Asked | None = parse(arguments, behaves.rules.options)
+    except BadArguments:
+        asked = None
+    directory = os.path.abspath((asked.value("--dir") if asked else "") or ".")
+    diary = Diary(folder, arguments, configuration.files(directory, os.environ))
+    status = _run(behaves, asked, directory)
+    faults = behaves.faults
+    if faults.detached:
+        _leave_behind(faults.detached)
+    if faults.hang == "end" or status is None:
+        _hang()
+    status = status if faults.exit is None else faults.exit
+    diary.end(status)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
+    """Do what was asked; the exit status, None for never."""
+    rules, faults = behaves.rules, behaves.faults
+    if faults.ignores_term:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if faults.hang == "start":
+        _hang()
+    time.sleep(faults.start_seconds)
+    if asked is not None and "--version" in asked.options:
+        sys.stdout.write(f"{rules.version}\n")
+        return 0
+    if asked is None or asked.command != "run" or "--help" in asked.options:
+        sys.stdout.write(_help(rules))
+        return 0 if asked is not None and "--help" in asked.options else 1
+    printer = Printer(faults, asked.value("--format") == "json")
+    prompt = _prompt(asked)
+    if not prompt.strip():
+        printer.complain(_NO_MESSAGE)
+        return 1
+    try:
+        paths = configuration.files(directory, os.environ)
+        settings = configuration.read(paths, os.environ, rules)
+    except configuration.BadConfiguration as error:
+        printer.complain(str(error))
+        return 1
+    model = _model(behaves, settings, asked.value("--model"), os.environ)
+    if isinstance(model, str):
+        return _not_found(rules, printer, model)
+    limit = os.environ.get("KILO_SESSION_RETRY_LIMIT", "")
+    turn = Turn(
+        behaves, printer, model, directory, "--thinking" in asked.options, int(limit) if limit.isdigit() else None
+    )
+    status = turn.run(prompt)
+    printer.close()
+    return status
+
+
+def _prompt(asked: Asked) -> str:
+    """The words of the command line, and what is on standard input unless that is nothing."""
+    prompt = " ".join([*asked.words, *asked.after_dashes])
+    if stdin_state() in ("file", "data", "ended"):
+        given = sys.stdin.buffer.read().decode("utf-8", "replace")
+        return f"{prompt}\n{given}" if given.strip() else prompt
+    return prompt
+
+
+def _model(behaves: Behaviour, settings: Mapping[str, Any], wanted: str, env: Mapping[str, str]) -> Model | str:
+    """The model of that name, or the name as far as it was understood."""
+    wanted = wanted or str(settings.get("model", ""))
+    provider, _, name = wanted.partition("/")
+    known = (settings.get("provider") or {}).get(provider) or {}
+    entry = (known.get("models") or {}).get(name)
+    options = known.get("options") or {}
+    if entry is None or not name or "baseURL" not in options:
+        return f"{provider}/{name}"
+    url = str(options["baseURL"])
+    if behaves.faults.split_at_last:
+        name = wanted.rpartition("/")[2]
+    return Model(name, entry, Endpoint(url, str(options.get("apiKey", "")), proxy_for(url, env)))
+
+
+def _not_found(rules: Rules, printer: Printer, name: str) -> int | None:
+    if rules.announces:
+        reference = f"err_{os.urandom(4).hex()}"
+        printer.announce({"name": "UnknownError", "data": {"message": _UNEXPECTED, "ref": reference}})
+    printer.error({"name": "UnknownError", "data": {"message": f"Model not found: {name}."}})
+    printer.close()
+    return rules.not_found
+
+
+def _help(rules: Rules) -> str:
+    options = "\n".join(f"      {name}" for name in sorted(rules.options))
+    return f"kilo run [message..]\n\nrun kilo with a message\n\nOptions:\n{options}\n"
+
+
+def _leave_behind(seconds: float) -> None:
+    """A process in a session of its own, as of a tool that detached itself."""
+    if os.fork() == 0:
+        os.setsid()
+        for descriptor in (0, 1, 2):
+            os.close(descriptor)
+        time.sleep(seconds)
+        os._exit(0)
+
+
+def _hang() -> NoReturn:
+    while True:
+        time.sleep(60.0)

@@ -1,0 +1,287 @@
+"""A turn: calls of the model and of the tools that it asks for, step by step, until it is done."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from typing import Any, NamedTuple, NoReturn
+
+from harness.fakes.kilo import prompts
+from harness.fakes.kilo.behaviour import Behaviour
+from harness.fakes.kilo.budget import max_tokens
+from harness.fakes.kilo.calls import BadChunk, Endpoint, Refused, stream
+from harness.fakes.kilo.events import Part, Printer, new_id, now
+from harness.fakes.kilo.tools import call as call_tool
+
+Message = dict[str, Any]
+
+_FINISH = {"stop": "stop", "length": "length", "content_filter": "content-filter", "tool_calls": "tool-calls"}
+_WAITS = (2.0, 4.0, 8.0, 16.0, 30.0)
+_OVERFLOW = ("context length", "context_length_exceeded", "maximum context")
+_ATTEMPTS = 3
+_EXHAUSTED = f"Compaction exhausted: context still exceeds model limits after {_ATTEMPTS} attempts"
+_NO_OUTPUT = "run ended without an assistant message; the model returned no output"
+
+
+class Model(NamedTuple):
+    """The model of a turn: its name on the wire, its entry in the configuration, and where it is."""
+
+    name: str
+    entry: dict[str, Any]
+    endpoint: Endpoint
+
+
+class Ended(Exception):
+    """The turn ended in an error that has been told."""
+
+
+class Overflow(Exception):
+    """The model server says that the request does not fit its window."""
+
+
+class Turn:
+    """One turn. `run` plays it; `retries` bounds how often a call is tried again (None: without end)."""
+
+    def __init__(
+        self,
+        behaviour: Behaviour,
+        printer: Printer,
+        model: Model,
+        directory: str,
+        thinking: bool,
+        retries: int | None,
+    ) -> None:
+        self._rules, self._faults, self._printer, self._model = behaviour.rules, behaviour.faults, printer, model
+        self._directory, self._thinking, self._retries = directory, thinking, retries
+        self._system: Message = {"role": "system", "content": prompts.system(self._rules)}
+        self._messages: list[Message] = []
+        self._said = False
+
+    def run(self, prompt: str) -> int | None:
+        """Play the turn; the exit status, None for a version that never ends after it."""
+        user = prompts.user(self._rules, prompt, self._directory)
+        self._messages = [user]
+        try:
+            if self._rules.title_call:
+                self._collect([{"role": "system", "content": prompts.TITLE}, prompts.TITLE_REQUEST, user])
+            self._steps()
+        except Ended:
+            return self._rules.failed
+        if self._said:
+            return 0
+        if self._rules.empty != 0:
+            self._printer.error(_NO_OUTPUT)
+        return self._rules.empty
+
+    def _steps(self) -> None:
+        compacted = 0
+        while True:
+            try:
+                goes_on = self._step()
+            except Overflow as overflow:
+                if not self._rules.compacts:
+                    raise Ended from overflow
+                if compacted == _ATTEMPTS:
+                    self._printer.error({"name": "ContextOverflowError", "data": {"message": _EXHAUSTED}})
+                    raise Ended from overflow
+                compacted += 1
+                self._compact()
+            else:
+                if not goes_on:
+                    return
+
+    def _step(self) -> bool:
+        """One call of the model with what follows from it; whether another is due."""
+        message = new_id("msg")
+        answer = self._collect([self._system, *self._messages], message, prompts.tools(self._rules))
+        self._said = self._said or bool(answer.text or answer.calls)
+        called = [self._use(message, call) for call in answer.calls]
+        self._finish(message, answer)
+        if not called:
+            return answer.finish is None
+        spoken: Message = {"role": "assistant", "content": answer.text or self._rules.no_content}
+        field = self._rules.sent_back.get(str((self._model.entry.get("interleaved") or {}).get("field", "")))
+        if answer.reasoning and field:
+            spoken[field] = answer.reasoning
+        spoken["tool_calls"] = [call for call, _ in called]
+        self._messages += [spoken, *(result for _, result in called)]
+        return True
+
+    def _compact(self) -> None:
+        """Have the conversation summed up, and go on from there."""
+        message = new_id("msg")
+        request = [{"role": "system", "content": prompts.SUMMARY}, prompts.summary_request(self._messages)]
+        answer = self._collect(request, message)
+        self._finish(message, answer)
+        part = {"type": "text", "text": prompts.CONTINUE, "synthetic": True, "time": {"start": now(), "end": now()}}
+        self._printer.part("text", new_id("msg"), {**part, "metadata": {"compaction_continue": True}})
+        self._messages = [
+            prompts.user(self._rules, "What did we do so far?", self._directory),
+            {"role": "assistant", "content": answer.text},
+            prompts.user(self._rules, prompts.CONTINUE, self._directory),
+        ]
+
+    def _collect(
+        self, messages: list[Message], message: str = "", tools: list[dict[str, Any]] | None = None
+    ) -> _Answer:
+        """The answer to a call, tried again as long as that may help; its parts are told when `message` is given."""
+        body: dict[str, Any] = {"model": self._model.name}
+        budget = max_tokens(self._rules, self._model.name, self._model.entry, messages, tools or [])
+        body |= {} if budget is None else {"max_tokens": budget}
+        body |= {"messages": messages}
+        body |= {"tools": tools, "tool_choice": "auto"} if tools else {}
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        tries = 0
+        while True:
+            answer = _Answer(self, message)
+            try:
+                for chunk in stream(self._model.endpoint, body):
+                    answer.take(chunk)
+            except (Refused, BadChunk, OSError, http.client.HTTPException) as error:
+                if not _may_help(error) or tries == self._retries:
+                    self._tell_error(error)
+                time.sleep(_WAITS[min(tries, len(_WAITS) - 1)])
+                tries += 1
+            else:
+                answer.close()
+                return answer
+
+    def _tell_error(self, error: Exception) -> NoReturn:
+        """Tell of an error that ends the turn, or this step of it."""
+        if not isinstance(error, Refused):
+            data: dict[str, Any] = {"message": str(error)}
+            self._printer.error({"name": "UnknownError", "data": data})
+            raise Ended from error
+        data = {"message": error.message, "responseBody": error.body}
+        if any(word in error.body for word in _OVERFLOW):
+            self._printer.error({"name": "ContextOverflowError", "data": data})
+            raise Overflow from error
+        headers = {name.lower(): value for name, value in sorted(error.headers.items())}
+        data = {"message": error.message, "statusCode": error.status, "isRetryable": _may_help(error)}
+        data |= {"responseHeaders": headers, "responseBody": error.body}
+        url = f"{self._model.endpoint.base_url.rstrip('/')}/chat/completions"
+        self._printer.error({"name": "APIError", "data": {**data, "metadata": {"url": url}}})
+        raise Ended from error
+
+    def tell(self, message: str, kind: str, part: Part) -> None:
+        """Tell of a part of the answer that is whole."""
+        if message and (kind != "reasoning" or self._thinking or not self._rules.needs_thinking):
+            self._printer.part(kind, message, part)
+
+    @property
+    def reasoning_fields(self) -> tuple[str, ...]:
+        """The fields of an answer that are read as reasoning."""
+        return self._rules.reasoning_fields
+
+    def _use(self, message: str, asked: dict[str, Any]) -> tuple[dict[str, Any], Message]:
+        """Run a tool and tell of it: the call as it goes back to the model, and its result."""
+        began = now()
+        done = call_tool(self._rules, self._directory, asked["name"], asked["arguments"])
+        part = {"type": "tool", "callID": asked["id"], "tool": done.name, "state": done.state}
+        part["state"]["time"] = {"start": began, "end": now()}
+        self.tell(message, "tool_use", part)
+        arguments = json.dumps(done.given, ensure_ascii=False, separators=(",", ":"))
+        function = {"name": done.name, "arguments": arguments}
+        call = {"id": asked["id"], "type": "function", "function": function}
+        return call, {"role": "tool", "content": done.told, "tool_call_id": asked["id"]}
+
+    def _finish(self, message: str, answer: _Answer) -> None:
+        part: Part = {"type": "step-finish", "reason": answer.reason}
+        if self._rules.measures:
+            elapsed = now() - answer.began
+            rate = answer.output / max(elapsed / 1000, 0.001)
+            part |= {"metrics": {"generation": rate, "source": "computed"}}
+            part |= {"time": {"start": answer.began, "end": now(), "elapsed": elapsed}}
+        self.tell(message, "step_finish", {**part, "cost": 0, "tokens": answer.tokens(self._rules.output_without)})
+
+
+class _Answer:
+    """One answer of the model as it comes in; its texts are told as soon as they are whole."""
+
+    def __init__(self, turn: Turn, message: str) -> None:
+        self._turn, self._message = turn, message
+        self._kind, self._pieces, self._start = "", list[str](), 0
+        self._started = False
+        self._usage: dict[str, Any] = {}
+        self.began = now()
+        self.text = self.reasoning = ""
+        self.finish: str | None = None
+        self.calls: list[dict[str, Any]] = []
+
+    def take(self, chunk: dict[str, Any]) -> None:
+        """One chunk of the stream."""
+        if not self._started:
+            self._started = True
+            self._turn.tell(self._message, "step_start", {"type": "step-start"})
+        self._usage = chunk.get("usage") or self._usage
+        for choice in chunk.get("choices") or ():
+            self.finish = choice.get("finish_reason") or self.finish
+            delta = choice.get("delta") or {}
+            thought = next((delta[field] for field in self._turn.reasoning_fields if delta.get(field)), "")
+            self._say("reasoning", thought)
+            self._say("text", delta.get("content") or "")
+            for call in delta.get("tool_calls") or ():
+                self._take_call(call)
+
+    def _say(self, kind: str, text: str) -> None:
+        if not text:
+            return
+        if kind != self._kind:
+            self.close()
+            self._kind, self._start = kind, now()
+        self._pieces.append(text)
+
+    def _take_call(self, call: dict[str, Any]) -> None:
+        index, function = int(call.get("index", 0)), call.get("function") or {}
+        while len(self.calls) <= index:
+            self.calls.append({"id": "", "name": "", "arguments": ""})
+        known = self.calls[index]
+        known["id"] = call.get("id") or known["id"]
+        known["name"] = function.get("name") or known["name"]
+        known["arguments"] += function.get("arguments") or ""
+
+    def close(self) -> None:
+        """The text under way is whole."""
+        if self._kind:
+            text = "".join(self._pieces)
+            part = {"type": self._kind, "text": text, "time": {"start": self._start, "end": now()}}
+            self._turn.tell(self._message, self._kind, part)
+            if self._kind == "text":
+                self.text += text
+            else:
+                self.reasoning += text
+        self._kind, self._pieces = "", []
+
+    @property
+    def reason(self) -> str:
+        """Why it ended, in the CLI's words."""
+        return "unknown" if self.finish is None else _FINISH.get(self.finish, "other")
+
+    @property
+    def output(self) -> int:
+        """Its tokens."""
+        return int(self._usage.get("completion_tokens") or 0)
+
+    def tokens(self, without_reasoning: bool) -> dict[str, Any]:
+        """The usage in the CLI's words; the output counts reasoning too unless `without_reasoning`."""
+        usage = self._usage
+        prompt = int(usage.get("prompt_tokens") or 0)
+        reasoning = int((usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0)
+        cached = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+        total = {"total": int(usage.get("total_tokens") or prompt + self.output)} if usage else {}
+        output = self.output - reasoning if without_reasoning else self.output
+        return {
+            **total,
+            "input": prompt - cached,
+            "output": output,
+            "reasoning": reasoning,
+            "cache": {"read": cached, "write": 0},
+        }
+
+
+def _may_help(error: Exception) -> bool:
+    """Whether trying again may help."""
+    if isinstance(error, Refused):
+        return error.status in (408, 409, 429) or error.status >= 500
+    return not isinstance(error, BadChunk)
