@@ -76,15 +76,16 @@ class Supervised:
         cwd: Path,
         name: str,
         ready_line: re.Pattern[str] | None = None,
+        stdin: Path | None = None,
         stdout: Path | None = None,
     ) -> Self:
-        """Start a command, looked up on the PATH of `env`, with nothing on its standard input.
+        """Start a command, looked up on the PATH of `env`, with the file `stdin`, or nothing, on its standard input.
 
         `ready_line` is looked for from the first byte on, so that no flood can hide it from `wait_for_line`.
         `stdout` names a file that takes the standard output whole; `output` is then the standard error alone.
         Raises `StartFailed` when the command or the folder is not usable.
         """
-        process = cls(name, *_launch(name, stdout))
+        process = cls(name, *_launch(name, stdin, stdout))
         if ready_line is not None:
             process.output.watch(ready_line)
         process._follower.start()
@@ -261,7 +262,7 @@ def own_process_dies_with_parent() -> None:
     supervisor.die_with(os.getppid())
 
 
-def _launch(name: str, stdout: Path | None) -> tuple[subprocess.Popen[bytes], tuple[int, int, int]]:
+def _launch(name: str, stdin: Path | None, stdout: Path | None) -> tuple[subprocess.Popen[bytes], tuple[int, int, int]]:
     """Start a supervisor; return it with our ends of its control, status and output pipes."""
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
         control_read, control = os.pipe()
@@ -272,10 +273,11 @@ def _launch(name: str, stdout: Path | None) -> tuple[subprocess.Popen[bytes], tu
         for descriptor in (control, status, stream):
             ours.callback(os.close, descriptor)
         os.set_blocking(stream, False)
+        given = theirs.enter_context(stdin.open("rb")) if stdin is not None else subprocess.DEVNULL
         file = theirs.enter_context(stdout.open("wb")) if stdout is not None else stream_write
         launcher = subprocess.Popen(
             [sys.executable, "-I", "-S", str(SCRIPT), str(control_read), str(status_write), name],
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=file,
             stderr=stream_write,
             pass_fds=(control_read, status_write),

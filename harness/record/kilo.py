@@ -1,0 +1,72 @@
+"""`turnproof record kilo@VERSION`: every start that is recorded, made with a CLI, and what each came to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.behind import ModelAlone, model_alone
+from harness.engine import Engine
+from harness.fakes.model.script import Answer, Rule
+from harness.journal import Journal
+from harness.kilo_cli import MODELS, Cli, Start
+from harness.kilo_outcome import outcome
+from harness.kilo_starts import Scenario, scenarios
+
+SECONDS = 120.0
+"""How long a start may take before it counts as never ending."""
+
+HANG_SECONDS = 40.0
+"""The same for starts of which it is known that a version never ends them."""
+
+_WORDS = {"asked": "tpaskedaskedaskedaskedas", "answered": "tpansweredansweredanswer"}
+
+
+def filled(scenario: Scenario, words: dict[str, str]) -> Scenario:
+    """A scenario with nonces in their places."""
+
+    def fill(text: str) -> str:
+        for name, word in words.items():
+            text = text.replace(f"{{{name}}}", word)
+        return text
+
+    start: Start = replace(scenario.start, arguments=tuple(map(fill, scenario.start.arguments)))
+    steps = tuple(replace(step, text=fill(step.text), message=fill(step.message)) for step in scenario.steps)
+    return replace(scenario, start=start, steps=steps)
+
+
+def record(
+    command: Sequence[str],
+    names: Collection[str] = (),
+    workers: int = 2,
+    seconds: float = SECONDS,
+    hang_seconds: float = HANG_SECONDS,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and outcome of each of the named starts (of all when none is named), so many at once, in their order."""
+    wanted = [scenario for scenario in scenarios() if not names or scenario.name in names]
+    with Engine() as engine, tempfile.TemporaryDirectory(prefix="turnproof-record-") as folder:
+
+        def play(number: int, scenario: Scenario) -> dict[str, Any]:
+            within = hang_seconds if scenario.may_hang else seconds
+            return _play(scenario, engine, command, Path(folder, str(number)), within)
+
+        with ThreadPoolExecutor(workers) as pool:
+            under_way = [pool.submit(play, number, scenario) for number, scenario in enumerate(wanted)]
+            for scenario, future in zip(wanted, under_way, strict=True):
+                yield scenario.name, {"about": scenario.about, **future.result()}
+
+
+def _play(scenario: Scenario, engine: Engine, command: Sequence[str], work: Path, within: float) -> dict[str, Any]:
+    journal = Journal()
+    scenario = filled(scenario, _WORDS)
+    with model_alone(engine, journal, ModelAlone(frozenset(MODELS))) as behind:
+        nonce = _WORDS["asked"] if scenario.named else None
+        behind.use_model_rules((Rule(nonce, scenario.steps or (Answer(),), scenario.summary),))
+        ran = Cli(engine, command, work, behind.model_url).begin(scenario.start).result(within)
+        calls = journal.close_window().exchanges
+    words = {word: f"{{{name}}}" for name, word in _WORDS.items()}
+    return outcome(ran, [call for call in calls if call.hop == "model"], words)
