@@ -2,7 +2,9 @@
 
 `reference`, `launching-reference`, which starts its opencode itself, and their mutants as `mutant:NAME`; of opencode
 servers `stand-in`, its flaws as `opencode-flaw:NAME`, and the real ones as `opencode@VERSION`; of model servers
-`model-stand-in[:FACE]`, and its flaws as `model-flaw:NAME`.
+`model-stand-in[:FACE]`, and its flaws as `model-flaw:NAME`; of Kilo CLIs `kilo-stand-in[:VERSION]`, with the rules of a
+version, its flaws as `kilo-flaw:NAME`, the real ones as `kilo@VERSION`, and any other, by the path of its executable,
+as `kilo:PATH`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness import model_server
+from harness import kilo_target, model_server
 from harness.errors import UsageError
 from harness.mutants.endpoint import MUTANTS
 from harness.mutants.opencode import find as flaw_named
@@ -48,7 +50,7 @@ def find_target(text: str, opencode: str = STAND_IN, kind: str = "agent-endpoint
         return _opencode_server(text, StandIn(flaw_named(text.removeprefix(_FLAW)).name, FAST))
     if text.startswith(_REAL):
         return _opencode_server(text, text.removeprefix(_REAL))
-    return model_server.built_in(text) or find(text, kind)
+    return model_server.built_in(text) or kilo_target.built_in(text) or find(text, kind)
 
 
 def _opencode_server(text: str, opencode: StandIn | str) -> Target:

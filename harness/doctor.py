@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 
-from harness import model_server
+from harness import kilo_target, model_server
 from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
@@ -45,6 +45,9 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
         return
     if launch.target.opencode is not None:
         _round_trip_of_opencode(launch, seed, say)
+        return
+    if launch.kilo is not None:
+        say(*kilo_target.round_trip(launch.target, launch.kilo, live, seed))
         return
     key = next(key for key in facts.keys if key.state == "valid")
     agent = _agent_with_model(facts, key.agents)

@@ -98,8 +98,7 @@ class Going:
         """Wait for its end, at most so many seconds after its start; then it is ended with all that came from it."""
         status = self._process.wait(max(0.0, self._began + within - time.monotonic()))
         seconds = time.monotonic() - self._began
-        self._process.stop(_GRACE)
-        self._engine.call(self._watch.stop(), _CALL_SECONDS)
+        self.leave()
         said = (self._folder / "stdout").read_text(encoding="utf-8", errors="replace")
         return Ran(
             status=status,
@@ -113,6 +112,7 @@ class Going:
     def leave(self) -> None:
         """End it with all that came from it."""
         self._process.stop(_GRACE)
+        self._engine.call(self._watch.stop(), _CALL_SECONDS)
 
     def _named(self, text: str) -> str:
         for name, value in self._names.items():
@@ -126,6 +126,19 @@ class Cli:
     def __init__(self, engine: Engine, command: Sequence[str], work: Path, model_url: str) -> None:
         self._engine, self._command, self._work, self._model_url = engine, tuple(command), work, model_url
         self._count = 0
+        self._going: list[Going] = []
+
+    def __enter__(self) -> Cli:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        """End every start that is still under way."""
+        for going in self._going:
+            going.leave()
+        self._going.clear()
 
     def begin(self, start: Start) -> Going:
         """Start it. Raises `StartFailed` when the command cannot be run."""
@@ -157,7 +170,8 @@ class Cli:
             stdin=_written(folder / "stdin", start.stdin),
             stdout=folder / "stdout",
         )
-        return Going(self._engine, watch, process, folder, names)
+        self._going.append(Going(self._engine, watch, process, folder, names))
+        return self._going[-1]
 
 
 def _filled(text: str, names: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ _COUNTS = frozenset({"total", "input"})
 _IDS = frozenset({"id", "sessionID", "messageID", "ref"})
 _CHATTY = frozenset({"date", "connection", "keep-alive", "transfer-encoding", "content-length"})
 _COLOUR = "\x1b["
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
 def events_of(ran: Ran) -> list[Event]:
@@ -34,6 +36,11 @@ def complaints(ran: Ran) -> list[str]:
     """What standard error says to people in colour, each once."""
     lines = (line for line in ran.stderr.splitlines() if line.startswith(_COLOUR))
     return list(dict.fromkeys(line.partition("\x1b[0m")[2] for line in lines))
+
+
+def options_in(ran: Ran) -> list[str]:
+    """The options that either stream names, as a help text does, in alphabetical order."""
+    return sorted(set(_OPTION.findall(ran.stdout + ran.stderr)))
 
 
 def shape(value: Any, key: str = "") -> Any:
@@ -94,6 +101,7 @@ def outcome(ran: Ran, calls: Sequence[Exchange], words: Mapping[str, str]) -> di
         "status": ran.status,
         "events": [normal.value(event) for event in events_of(ran)],
         "stray lines": [normal.text(line) for line in stray_lines(ran)],
+        "options": options_in(ran),
         "complaints": [normal.text(line) for line in complaints(ran)],
         "calls": [_call(call, normal) for call in calls],
         "hosts": list(ran.hosts),

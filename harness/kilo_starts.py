@@ -187,6 +187,7 @@ def prompted(case: str) -> Scenario:
 NETWORK: dict[str, tuple[Mapping[str, str | None], bool]] = {
     "as it comes": ({}, False),
     "telemetry off": ({"KILO_TELEMETRY_LEVEL": "off"}, False),
+    "catalogue off too": (OFF, False),
     "all switched off": (OFF, True),
 }
 """Variables, and whether other providers are switched off."""

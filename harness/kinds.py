@@ -22,6 +22,7 @@ KINDS = (
     Kind("agent-endpoint", "agent_endpoint", "reference"),
     Kind("opencode-server", "opencode_server", "stand-in"),
     Kind("model-server", "model_server", "model-stand-in", behind="model"),
+    Kind("kilo-cli", "kilo_cli", "kilo-stand-in", behind="model"),
 )
 
 

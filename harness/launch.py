@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from harness import behind, keys, model_server, opencode, stack
+from harness import behind, keys, kilo_target, model_server, opencode, stack
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady
@@ -29,6 +29,7 @@ from harness.fakes.opencode.shim import LaunchFault, write_shim
 from harness.fetch import fetch
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
+from harness.kilo_desk import KiloDesk
 from harness.kinds import kind_named
 from harness.listener import free_port
 from harness.live import LiveTarget
@@ -58,7 +59,8 @@ _PACE = 8.0
 
 @dataclass(frozen=True)
 class Launch:
-    """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting.
+    """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting, `kilo`
+    for all but a Kilo CLI.
 
     `behind` is what stands behind it, None when that is nothing of ours. `again` launches it once more, beside this
     one, with an opencode that cannot be started; None where the target does not start one that is ours. `servers` are
@@ -75,6 +77,7 @@ class Launch:
     again: Callable[[LaunchFault], AbstractContextManager[Launch]] | None = None
     servers: Processes | None = None
     captures: Path | None = None
+    kilo: KiloDesk | None = None
 
     def log(self) -> str:
         """What the target has written so far, without secrets; empty when it is not ours."""
@@ -89,6 +92,8 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
     """
     if target.kind == model_server.KIND:
         return model_server.part_of(target)
+    if target.kilo is not None:
+        return kilo_target.PART
     if target.opencode is not None:
         return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
     if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
@@ -183,6 +188,10 @@ def launched_on(
         if isinstance(base.behind, behind.ModelBehind) and target.model is not None:
             live, captures = ends.enter_context(model_server.itself(target, base.behind, redactor))
             yield Launch(target, live, None, redactor, behind=base.behind, captures=captures)
+            return
+        if isinstance(base.behind, behind.ModelBehind) and target.kilo is not None:
+            desk, live = ends.enter_context(kilo_target.itself(target, target.kilo, base.behind, base.work, say))
+            yield Launch(target, live, None, redactor, behind=base.behind, kilo=desk)
             return
         process = None
         if target.start is not None:

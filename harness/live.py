@@ -43,7 +43,10 @@ class PendingRequest:
 
 
 class LiveTarget:
-    """The target at `url` with what stands behind it, or nothing of ours when `behind` is None."""
+    """The target at `url` with what stands behind it, or nothing of ours when `behind` is None.
+
+    `url` is empty for a target that serves nothing, which no request can be sent to.
+    """
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from harness.actors import Running
 from harness.exchange import Exchange, exchange_to_json
 from harness.key_desk import KeyDesk
+from harness.kilo_desk import KiloDesk
 from harness.launch import Launch
 from harness.launcher import Again
 from harness.opencode_processes import Processes
@@ -22,7 +23,8 @@ from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 class Context:
     """What the actors of one check stand on. All but the first three are None in a replay, and `desk` also for a target
     that does not tell how its keys are managed, `again` for one that does not start the opencode of ours, `servers` for
-    one that is no opencode. `captures` is where a model server keeps captured calls."""
+    one that is no opencode, `kilo` for one that is no Kilo CLI. `captures` is where a model server keeps captured
+    calls."""
 
     world: World
     facts: Facts
@@ -32,6 +34,7 @@ class Context:
     again: Again | None = None
     servers: Processes | None = None
     captures: Path | None = None
+    kilo: KiloDesk | None = None
 
 
 class Subject(Protocol):
@@ -64,6 +67,7 @@ class LiveSubject:
             again=launch.again,
             servers=launch.servers,
             captures=launch.captures,
+            kilo=launch.kilo,
         )
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
@@ -72,6 +76,8 @@ class LiveSubject:
         assert isinstance(world, LiveWorld)
         if self._launch.servers is not None:
             self._launch.servers.close()
+        if self._launch.kilo is not None:
+            self._launch.kilo.cli.settle()
         exchanges = self._launch.live.close_window().exchanges
         stray = {exchange.number for exchange in exchanges if is_stray(exchange, world.nonces)}
         own = tuple(exchange.number for exchange in exchanges if exchange.number not in stray)

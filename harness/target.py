@@ -182,6 +182,21 @@ class ModelStandIn:
 
 
 @dataclass(frozen=True)
+class KiloStandIn:
+    """The stand-in of the Kilo CLI with the rules of a version; `flaw` names what is broken in it on purpose."""
+
+    version: str
+    flaw: str | None = None
+
+    def __str__(self) -> str:
+        return f"kilo {self.version} stand-in{f' with flaw {self.flaw}' if self.flaw else ''}"
+
+
+KiloSource = KiloStandIn | str | tuple[str, ...]
+"""A Kilo CLI: the stand-in, a version of the binary, or the command of one."""
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that checks and recorded runs know of a target: no addresses, no commands, no sources of secrets.
 
@@ -251,10 +266,10 @@ class Facts:
 class Target:
     """A target with everything needed to start it, to see it ready and to get its keys.
 
-    Exactly one of `url`, `start`, `opencode` and `model` is set: `opencode` is an opencode server that is judged
-    itself, the stand-in or a version of the real one, `model` the model server stand-in. `source` is the file or URL
-    as the user named it, `folder` what relative paths are relative to. `agents` is empty when they are to be
-    discovered, as those of the keys then are. `upstream` is the face of the model server behind a model server,
+    Exactly one of `url`, `start`, `opencode`, `model` and `kilo` is set: `opencode` is an opencode server that is judged
+    itself, the stand-in or a version of the real one, `model` the model server stand-in, `kilo` a Kilo CLI. `source` is
+    the file or URL as the user named it, `folder` what relative paths are relative to. `agents` is empty when they are
+    to be discovered, as those of the keys then are. `upstream` is the face of the model server behind a model server,
     `captures` the template of the folder where that keeps captured calls.
     `pace` is that of the stand-in that is judged or put behind it, 1 where there is none.
     """
@@ -274,6 +289,7 @@ class Target:
     abort_grace: float = 1.0
     mint: Minting | None = None
     opencode: StandIn | str | None = None
+    kilo: KiloSource | None = None
     pace: float = 1.0
     model: ModelStandIn | None = None
     window: int | None = None

@@ -16,6 +16,8 @@ def describe(launch: Launch) -> str:
     The key and opencode's password are shown in clear: both were made for this run, or are the user's own.
     """
     facts, behind = launch.target.facts, launch.behind
+    if isinstance(behind, ModelBehind):
+        return f"model server  {behind.model_url}"
     lines = [f"endpoint      {launch.live.url}/v1"]
     if isinstance(behind, Stack):
         lines += [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ from harness.behind import ModelAlone, model_alone
 from harness.engine import Engine
 from harness.fakes.model.script import Answer, Rule
 from harness.journal import Journal
-from harness.kilo_cli import MODELS, Cli, Start
+from harness.kilo_actor import filled
+from harness.kilo_cli import MODELS, Cli
 from harness.kilo_outcome import outcome
 from harness.kilo_starts import Scenario, scenarios
 
@@ -24,19 +24,6 @@ HANG_SECONDS = 40.0
 """The same for starts of which it is known that a version never ends them."""
 
 _WORDS = {"asked": "tpaskedaskedaskedaskedas", "answered": "tpansweredansweredanswer"}
-
-
-def filled(scenario: Scenario, words: dict[str, str]) -> Scenario:
-    """A scenario with nonces in their places."""
-
-    def fill(text: str) -> str:
-        for name, word in words.items():
-            text = text.replace(f"{{{name}}}", word)
-        return text
-
-    start: Start = replace(scenario.start, arguments=tuple(map(fill, scenario.start.arguments)))
-    steps = tuple(replace(step, text=fill(step.text), message=fill(step.message)) for step in scenario.steps)
-    return replace(scenario, start=start, steps=steps)
 
 
 def record(

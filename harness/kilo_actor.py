@@ -1,0 +1,145 @@
+"""The actor that starts a Kilo CLI, with a scripted model behind it; see `harness.actors`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.actors import JournalReader, Script
+from harness.errors import HarnessError
+from harness.exchange import Exchange
+from harness.fakes.model.script import messages_of
+from harness.kilo_cli import Going, Ran, Start
+from harness.kilo_desk import KiloDesk
+from harness.kilo_outcome import outcome
+from harness.kilo_recorded import outcome_of
+from harness.kilo_starts import Scenario
+from harness.world import World
+
+_CALLS_SECONDS = 2.0
+_HANGING = 8.0
+"""How many times shorter than the deadline it is waited for what never ended when it was recorded."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A scenario that was played: what came, the model calls of it, and what the record holds of it."""
+
+    scenario: Scenario
+    ran: Ran
+    calls: tuple[Exchange, ...]
+    recorded: Mapping[str, Any]
+    words: Mapping[str, str]
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """What it came to, in the form of the record."""
+        return outcome(self.ran, self.calls, {word: f"{{{name}}}" for name, word in self.words.items()})
+
+    @property
+    def answered(self) -> str:
+        """The nonce that the model said."""
+        return self.words["answered"]
+
+
+class Under:
+    """A start under way; `result` waits for it."""
+
+    def __init__(self, finish: Callable[[], Ran]) -> None:
+        self._finish = finish
+
+    def result(self) -> Ran:
+        """What came of it."""
+        return self._finish()
+
+
+class Kilo:
+    """Starts the CLI that is judged. `desk` is None in a replay; `deadline` is how long a start may take."""
+
+    def __init__(
+        self,
+        world: World,
+        desk: KiloDesk | None,
+        script: Script,
+        journal: JournalReader,
+        deadline: float,
+    ) -> None:
+        self._world, self._desk, self._script, self._journal = world, desk, script, journal
+        self._deadline = deadline
+        self._version: str | None = None
+
+    @property
+    def version(self) -> str:
+        """The version that the CLI says it is; empty when it says none."""
+        if self._version is None:
+            seen = self._world.act("kilo", "version", None, lambda: {"version": self._live.version})
+            self._version = str(seen["version"])
+        return self._version
+
+    def recorded(self, scenario: Scenario) -> Mapping[str, Any]:
+        """What the record holds of a scenario for the version that this CLI is held against."""
+        return outcome_of(self.version, scenario.name)
+
+    def begin(self, label: str, start: Start, within: float | None = None) -> Under:
+        """Start it in the background; it is ended after `within` seconds, those of the deadline when None."""
+        going: Going | None = self._desk.cli.begin(start) if self._desk else None
+
+        def perform() -> dict[str, Any]:
+            if going is None:
+                raise HarnessError("a replayed check reached for the live target")
+            return going.result(self._deadline if within is None else within).to_json()
+
+        return Under(lambda: Ran.from_json(self._world.act("kilo", label, start.to_json(), perform)))
+
+    def play(self, *scenarios: Scenario) -> tuple[Played, ...]:
+        """Play scenarios, all at once, each with nonces of its own."""
+        plays = [self._filled(scenario) for scenario in scenarios]
+        under = [self._begin(scenario, words) for scenario, words in plays]
+        rans = [each.result() for each in under]
+        label = "model calls of " + ", ".join(scenario.name for scenario in scenarios)
+        calls = self._journal.wait(label, "model", _none_open, _CALLS_SECONDS)
+        return tuple(
+            Played(scenario, ran, _of(words["asked"], scenario, calls), self.recorded(scenario), words)
+            for (scenario, words), ran in zip(plays, rans, strict=True)
+        )
+
+    @property
+    def _live(self) -> KiloDesk:
+        if self._desk is None:
+            raise HarnessError("a replayed check reached for the live target")
+        return self._desk
+
+    def _filled(self, scenario: Scenario) -> tuple[Scenario, dict[str, str]]:
+        words = {name: self._world.nonce(f"{scenario.name} {name}") for name in ("asked", "answered")}
+        return filled(scenario, words), words
+
+    def _begin(self, scenario: Scenario, words: Mapping[str, str]) -> Under:
+        nonce = words["asked"] if scenario.named else None
+        self._script.answer(f"answers to {scenario.name}", *scenario.steps, nonce=nonce, summary=scenario.summary)
+        hangs = scenario.may_hang and self.recorded(scenario)["status"] is None
+        return self.begin(scenario.name, scenario.start, self._deadline / _HANGING if hangs else None)
+
+
+def filled(scenario: Scenario, words: Mapping[str, str]) -> Scenario:
+    """A scenario with nonces in their places."""
+
+    def fill(text: str) -> str:
+        for name, word in words.items():
+            text = text.replace(f"{{{name}}}", word)
+        return text
+
+    start = replace(scenario.start, arguments=tuple(map(fill, scenario.start.arguments)))
+    steps = tuple(replace(step, text=fill(step.text), message=fill(step.message)) for step in scenario.steps)
+    return replace(scenario, start=start, steps=steps)
+
+
+def _none_open(calls: Sequence[Exchange]) -> bool:
+    return all(call.end != "open" for call in calls)
+
+
+def _of(asked: str, scenario: Scenario, calls: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """The calls that belong to a scenario: those whose messages hold its nonce, or all when it has none."""
+    if not scenario.named:
+        return tuple(calls)
+    return tuple(call for call in calls if any(asked in text for _, text in messages_of(call.request.json())))
