@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,9 @@ from harness.kilo_outcome import outcome
 from harness.kilo_recorded import outcome_of
 from harness.kilo_starts import Scenario
 from harness.world import World
+
+_AT_ONCE = min(4, max(2, os.cpu_count() or 2))
+"""How many starts of a real CLI a machine can bear at once: each keeps a processor busy for seconds."""
 
 _CALLS_SECONDS = 2.0
 _HANGING = 8.0
@@ -93,10 +97,12 @@ class Kilo:
         return Under(lambda: Ran.from_json(self._world.act("kilo", label, start.to_json(), perform)))
 
     def play(self, *scenarios: Scenario) -> tuple[Played, ...]:
-        """Play scenarios, all at once, each with nonces of its own."""
+        """Play scenarios, several at once, each with nonces of its own."""
         plays = [self._filled(scenario) for scenario in scenarios]
-        under = [self._begin(scenario, words) for scenario, words in plays]
-        rans = [each.result() for each in under]
+        rans: list[Ran] = []
+        for first in range(0, len(plays), _AT_ONCE):
+            under = [self._begin(*play) for play in plays[first : first + _AT_ONCE]]
+            rans += [each.result() for each in under]
         label = "model calls of " + ", ".join(scenario.name for scenario in scenarios)
         calls = self._journal.wait(label, "model", _none_open, _CALLS_SECONDS)
         return tuple(
@@ -117,7 +123,7 @@ class Kilo:
     def _begin(self, scenario: Scenario, words: Mapping[str, str]) -> Under:
         nonce = words["asked"] if scenario.named else None
         self._script.answer(f"answers to {scenario.name}", *scenario.steps, nonce=nonce, summary=scenario.summary)
-        hangs = scenario.may_hang and self.recorded(scenario)["status"] is None
+        hangs = scenario.may_hang and self.recorded(scenario).get("status", 0) is None
         return self.begin(scenario.name, scenario.start, self._deadline / _HANGING if hangs else None)
 
 

@@ -46,7 +46,8 @@ class Start:
     `config` becomes `kilo.json` in its folder, `files` are written besides, by their paths relative to the folder of
     the run: `project` is where it works, `home` its HOME. `env` adds variables to those of every start, None removes
     one. `stdin` is what stands on its standard input, nothing when None. In all texts `{project}`, `{home}`, `{own}`
-    (the parent of its XDG folders) and `{model_url}` (with `/v1`) are replaced.
+    (the parent of its XDG folders), `{shared}` (a folder that is the same for all starts) and `{model_url}` (with
+    `/v1`) are replaced.
     """
 
     arguments: tuple[str, ...]
@@ -144,7 +145,8 @@ class Cli:
         """Start it. Raises `StartFailed` when the command cannot be run."""
         self._count += 1
         folder = self._work / f"start-{self._count}"
-        names = {name: str(folder / name) for name in ("project", "home", "own")} | {"model_url": self._model_url}
+        names = {name: str(folder / name) for name in ("project", "home", "own")}
+        names |= {"shared": str(self._work / "shared"), "model_url": self._model_url}
         for name in ("project", "home", "own"):
             (folder / name).mkdir(parents=True)
         for path, text in start.files.items():

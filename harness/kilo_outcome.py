@@ -18,6 +18,7 @@ _COUNTS = frozenset({"total", "input"})
 _IDS = frozenset({"id", "sessionID", "messageID", "ref"})
 _CHATTY = frozenset({"date", "connection", "keep-alive", "transfer-encoding", "content-length"})
 _COLOUR = "\x1b["
+_GUESS = re.compile(r" Did you mean: [^?]*\?")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
@@ -122,13 +123,13 @@ def _call(call: Exchange, normal: _Normal) -> dict[str, Any]:
         "system": system,
         "tools": tools,
         "roles": [role for role, _ in messages_of(body)],
-        "prompt": normal.value(prompt_of(body)),
-        "sent back": normal.value(sent_back(body)),
+        **({"prompt": normal.value(prompt_of(body)), "sent back": normal.value(sent_back(body))} if tools else {}),
     }
 
 
 class _Normal:
-    """Replaces what differs; ids are numbered in the order in which they are first seen."""
+    """Replaces what differs. Ids are numbered in the order in which they are first seen; what the CLI's catalogue
+    suggests, and what it says in the user's name, is left out."""
 
     def __init__(self, words: Mapping[str, str]) -> None:
         self._words = words
@@ -137,11 +138,13 @@ class _Normal:
     def text(self, value: str) -> str:
         for word, name in self._words.items():
             value = value.replace(word, name)
-        return value
+        return _GUESS.sub("", value)
 
     def value(self, value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
             kept = sorted((k, v) for k, v in value.items() if k.lower() not in _CHATTY)
+            if value.get("synthetic"):
+                kept = [(k, "<synthetic>" if k == "text" else v) for k, v in kept]
             return {k: self.value(v, k) for k, v in kept}
         if isinstance(value, list):
             return [self.value(item) for item in value]

@@ -179,7 +179,7 @@ PROMPTS = {
 def prompted(case: str) -> Scenario:
     """A turn with one of `PROMPTS`."""
     start = turn(prompt=PROMPTS[case])
-    return Scenario(f"prompt {case}", f"a prompt with {case}", start, named=case != "empty")
+    return Scenario(f"prompt {case}", f"a prompt with {case}", start)
 
 
 # The network

@@ -8,6 +8,9 @@ from typing import Any
 
 from harness.fakes.kilo.rules import Rules
 
+CEILING = 32000
+"""The most tokens that are asked for, and what is asked for when the configuration says nothing."""
+
 MARGIN = 2048
 """Tokens of the window that are left free."""
 
@@ -29,7 +32,7 @@ def max_tokens(rules: Rules, model: str, entry: dict[str, Any], messages: list[A
     if "gpt-5" in model:
         return None
     limit = entry.get("limit") or {}
-    base = min(int(limit.get("output") or 0), rules.ceiling) or rules.ceiling
+    base = min(int(limit.get("output") or 0), CEILING) or CEILING
     context = int(limit.get("context") or 0)
     room = context - estimated_tokens(messages, tools) - MARGIN
     if not rules.window or room <= 0 or room >= base:

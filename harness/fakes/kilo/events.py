@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from harness.fakes.kilo.behaviour import Faults
+from harness.fakes.kilo.behaviour import Behaviour
 
 Part = dict[str, Any]
 
@@ -29,9 +29,9 @@ def new_id(prefix: str) -> str:
 class Printer:
     """Prints what one session has to tell; `json` false for text meant to be read by people."""
 
-    def __init__(self, faults: Faults, as_json: bool) -> None:
+    def __init__(self, behaves: Behaviour, as_json: bool) -> None:
         self.session = new_id("ses")
-        self._faults, self._as_json = faults, as_json
+        self._faults, self._complains, self._as_json = behaves.faults, behaves.rules.complains, as_json
         self._began = False
 
     def part(self, event: str, message: str, part: Part) -> None:
@@ -45,8 +45,8 @@ class Printer:
     def error(self, error: Any) -> None:
         """Something went wrong: the event, and the line for people on standard error."""
         self._event("error", error=error)
-        said = error if isinstance(error, str) else error["data"]["message"]
-        self.complain(said)
+        if self._complains:
+            self.complain(error if isinstance(error, str) else error["data"]["message"])
 
     def announce(self, error: Any) -> None:
         """An error that is told by its event alone."""

@@ -15,6 +15,7 @@ from harness.fakes.kilo.behaviour import Behaviour
 from harness.fakes.kilo.calls import Endpoint, proxy_for
 from harness.fakes.kilo.diary import Diary, stdin_state
 from harness.fakes.kilo.events import Printer
+from harness.fakes.kilo.network import ask_around, telemetry_is_on
 from harness.fakes.kilo.rules import Rules
 from harness.fakes.kilo.turn import Model, Turn
 
@@ -59,7 +60,7 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
     if asked is None or asked.command != "run" or "--help" in asked.options:
         sys.stdout.write(_help(rules))
         return 0 if asked is not None and "--help" in asked.options else 1
-    printer = Printer(faults, asked.value("--format") == "json")
+    printer = Printer(behaves, asked.value("--format") == "json")
     prompt = _prompt(asked)
     if not prompt.strip():
         printer.complain(_NO_MESSAGE)
@@ -70,6 +71,7 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
     except configuration.BadConfiguration as error:
         printer.complain(str(error))
         return 1
+    ask_around(rules, settings, os.environ)
     model = _model(behaves, settings, asked.value("--model"), os.environ)
     if isinstance(model, str):
         return _not_found(rules, printer, model)
@@ -79,7 +81,7 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
     )
     status = turn.run(prompt)
     printer.close()
-    return status
+    return None if rules.lingers and telemetry_is_on(os.environ) else status
 
 
 def _prompt(asked: Asked) -> str:

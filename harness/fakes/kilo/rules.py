@@ -6,32 +6,40 @@ import json
 import os
 from typing import Any, NamedTuple
 
-TABLES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "kilo")
-"""The folder of the tables, one JSON file for each version."""
+RECORDINGS = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "recordings")
+"""Where the recordings are, with one folder `kilo-VERSION` for each version."""
+
+FILE = "rules.json"
+"""The name of the table in such a folder."""
 
 NEWEST = "7.7.9"
-"""The version that the stand-in stands for when it is told none, and that unknown versions are compared with."""
+"""The version that the stand-in stands for when it is told none."""
 
 
 class Rules(NamedTuple):
     """The rows of a table.
 
-    `options` are those that `kilo run` knows, `tools` the names that the model is offered. `system` and `schemas` are
-    the characters of the system text and of the tools' JSON.
-    `title_call`: a call without tools for a title comes before the turn. `environment`: a text about the surroundings
-    follows the prompt. `quotes`: how a prompt is wrapped when it holds white space.
-    `ceiling`: the greatest `max_tokens`; `window`: whether what is left of the window caps it too.
-    `reasoning_fields`: the fields of an answer that are read as reasoning; `needs_thinking`: whether reasoning is told
-    only with `--thinking`; `sent_back`: for a declared `interleaved.field` (empty for none) the field under which
-    reasoning goes back to the model, null where the configuration is invalid with it.
-    `measures`: a step's end tells how long it took; `approvals`: a tool's metadata tell who allowed it.
-    `unknown_tool`: the name under which a call of an unknown tool is told, null for its own, as an error.
-    `error_prefix`: what stands before a tool's error. `no_content`: the content of a message that only calls tools.
-    `output_without`: tokens of reasoning are not counted as output too.
-    `refuses_configuration`: a bad file ends the run, rather than being passed over.
-    `not_found`, `failed`, `empty`: exit statuses for a model that is not there, a turn that ended in an error, a turn
-    without any output; null where the process never ends. `announces`: an error of no model is told before as an
-    unexpected one. `compacts`: an overflow is answered with attempts to compact.
+    Requests: `options` are those that `kilo run` knows, `tools` the names that the model is offered, `system` and
+    `schemas` the characters of the system text and of the tools' JSON. `title_call`: a call without tools, for a title,
+    comes before the turn. `environment`: a text about the surroundings follows the prompt. `quotes`: a prompt with
+    white space is quoted. `window`: what is left of the model's window caps `max_tokens`.
+
+    Reasoning: `reasoning_fields` are the fields of an answer that are read, `needs_thinking`: they are told only with
+    `--thinking`. `sent_back`: for a declared `interleaved.field` (empty for none) the field under which reasoning goes
+    back to the model, null where the configuration is invalid with it.
+
+    Events: `measures`: a step's end tells how long it took. `approvals`: a tool's metadata tell who allowed it,
+    `displays`: and how to show it. `unknown_tool`: the name under which a call of an unknown tool is told, null for its
+    own, as an error. `error_prefix`: what stands before a tool's error. `output_without`: tokens of reasoning are not
+    counted as output too.
+
+    Endings: `refuses_configuration`: a bad file ends the run, rather than being passed over. `not_found`, `failed`,
+    `empty`: exit statuses for a model that is not there, a turn that ended in an error, a turn without any output; null
+    where the process never ends. `announces`: that a model is not there is told as an unexpected error first.
+    `complains`: errors are told on standard error too. `compacts`: an overflow is answered with attempts to compact.
+
+    The network: `hosts` are those that are asked for, by what it is for: telemetry, the catalogue of models, Kilo's own
+    gateway, and what cannot be switched off. `lingers`: a run never ends when telemetry does not get through.
     """
 
     version: str
@@ -42,23 +50,25 @@ class Rules(NamedTuple):
     title_call: bool
     environment: bool
     quotes: bool
-    ceiling: int
     window: bool
     reasoning_fields: tuple[str, ...]
     needs_thinking: bool
     sent_back: dict[str, str | None]
     measures: bool
     approvals: bool
+    displays: bool
     unknown_tool: str | None
     error_prefix: str
-    no_content: str | None
     output_without: bool
     refuses_configuration: bool
     not_found: int | None
     announces: bool
+    complains: bool
     failed: int | None
     empty: int | None
     compacts: bool
+    hosts: dict[str, list[str]]
+    lingers: bool
 
     @classmethod
     def from_table(cls, table: dict[str, Any]) -> Rules:
@@ -70,10 +80,7 @@ class Rules(NamedTuple):
 
 
 def table_of(version: str) -> dict[str, Any]:
-    """The table of a version; of the newest when there is none of its own."""
-    path = os.path.join(TABLES, f"{version}.json")
-    if not os.path.exists(path):
-        path = os.path.join(TABLES, f"{NEWEST}.json")
-    with open(path, encoding="utf-8") as file:
+    """The table of a recorded version."""
+    with open(os.path.join(RECORDINGS, f"kilo-{version}", FILE), encoding="utf-8") as file:
         table: dict[str, Any] = json.load(file)
     return table

@@ -47,7 +47,7 @@ def call(rules: Rules, directory: str, name: str, arguments: str) -> Called:
         return _unusable(rules, name, given, error)
     approval = _approval(name, given) if rules.approvals else {}
     try:
-        done = _run(directory, name, given)
+        done = _run(rules, directory, name, given)
     except Failed as failed:
         told = f"{rules.error_prefix}{failed}"
         state = {"status": "error", "input": given, "error": told}
@@ -76,12 +76,12 @@ def _approval(name: str, given: dict[str, Any]) -> dict[str, Any]:
     return {"approval": {"source": "agent", "agent": "code", "rule": rule}}
 
 
-def _run(directory: str, name: str, given: dict[str, Any]) -> Done:
+def _run(rules: Rules, directory: str, name: str, given: dict[str, Any]) -> Done:
     if name == "bash":
         return _bash(directory, given)
     if name in ("read", "write"):
         path = os.path.join(directory, str(given.get("filePath", "")))
-        return _read(path) if name == "read" else _write(path, str(given.get("content", "")))
+        return _read(rules, path) if name == "read" else _write(rules, path, str(given.get("content", "")))
     return Done(f"{name} does nothing in the stand-in", name, {"truncated": False})
 
 
@@ -107,7 +107,7 @@ def _bash(directory: str, given: dict[str, Any]) -> Done:
     return Done(output, about, told)
 
 
-def _read(path: str) -> Done:
+def _read(rules: Rules, path: str) -> Done:
     if not os.path.isfile(path):
         raise Failed(f"File not found: {path}")
     with open(path, encoding="utf-8", errors="replace") as file:
@@ -117,11 +117,12 @@ def _read(path: str) -> Done:
     told += f"(End of file - total {len(lines)} lines)\n</content>"
     display = {"type": "file", "path": path, "text": "\n".join(lines), "lineStart": 1, "lineEnd": len(lines)}
     display |= {"totalLines": len(lines), "truncated": False}
-    metadata = {"preview": "\n".join(lines[:20]), "truncated": False, "loaded": [], "display": display}
+    metadata = {"preview": "\n".join(lines[:20]), "truncated": False, "loaded": []}
+    metadata |= {"display": display} if rules.displays else {}
     return Done(told, path.lstrip("/"), metadata)
 
 
-def _write(path: str, content: str) -> Done:
+def _write(rules: Rules, path: str, content: str) -> Done:
     exists = os.path.exists(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
@@ -130,5 +131,6 @@ def _write(path: str, content: str) -> Done:
     patch = f"Index: {path}\n{'=' * 67}\n--- {path}\n+++ {path}\n@@ -0,0 +1,{len(added)} @@\n"
     patch += "".join(f"+{line}\n" for line in added)
     changed = {"file": path, "patch": patch, "additions": len(added), "deletions": 0}
-    metadata = {"diagnostics": {}, "filepath": path, "exists": exists, "diff": patch, "filediff": changed}
+    metadata = {"diagnostics": {}, "filepath": path, "exists": exists}
+    metadata |= {"diff": patch, "filediff": changed} if rules.displays else {}
     return Done("Wrote file successfully.", path.lstrip("/"), {**metadata, "truncated": False})

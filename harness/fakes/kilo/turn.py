@@ -100,7 +100,7 @@ class Turn:
         self._finish(message, answer)
         if not called:
             return answer.finish is None
-        spoken: Message = {"role": "assistant", "content": answer.text or self._rules.no_content}
+        spoken: Message = {"role": "assistant", "content": answer.text or None}
         field = self._rules.sent_back.get(str((self._model.entry.get("interleaved") or {}).get("field", "")))
         if answer.reasoning and field:
             spoken[field] = answer.reasoning
