@@ -235,23 +235,31 @@ def mutants(names: tuple[str, ...], own: bool, listing: bool) -> int:
 
 
 @main.command()
-@click.argument("spec", metavar="opencode@VERSION")
+@click.argument("spec", metavar="NAME@VERSION")
 @click.option("--out", default=Path("recordings"), type=click.Path(path_type=Path), help="Folder for the recordings.")
 @reporting_errors
 def record(spec: str, out: Path) -> int:
-    """Drive a real opencode through every recorded scenario, and write down what it does.
+    """Drive a real opencode or kilo through every recorded scenario, and write down what it does.
+
+    Of kilo it also says where it differs from the newest version that turnproof knows.
 
     \b
-    Example:
+    Examples:
       turnproof record opencode@1.18.33 --out fixtures/recordings
+      turnproof record kilo@7.7.9 --out fixtures/recordings
     """
     from harness.launch import real_opencode
+    from harness.record.kilo import record_version
     from harness.record.record import record as scenes
     from harness.record.recording import write
 
     name, _, version = spec.partition("@")
-    if name != "opencode" or not version:
-        raise UsageError(f"{spec!r} cannot be recorded", "name opencode and a version: opencode@1.18.33")
+    if name not in ("opencode", "kilo") or not version:
+        raise UsageError(f"{spec!r} cannot be recorded", "name opencode or kilo and a version: opencode@1.18.33")
+    if name == "kilo":
+        for line in record_version(version, out, _ERR.print):
+            click.echo(line)
+        return 0
     part = real_opencode(version, lambda step, detail: _ERR.print(f"{step}: {detail}"))
     for scenario, kept in scenes(part):
         write(out / f"opencode-{version}", scenario, kept)

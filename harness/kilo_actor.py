@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +17,8 @@ from harness.kilo_recorded import outcome_of
 from harness.kilo_starts import Scenario
 from harness.world import World
 
-_AT_ONCE = min(4, max(2, os.cpu_count() or 2))
-"""How many starts of a real CLI a machine can bear at once: each keeps a processor busy for seconds."""
+_AT_ONCE = 2
+"""How many starts there are at once: each of a real CLI keeps a processor busy for seconds, and a gigabyte taken."""
 
 _CALLS_SECONDS = 2.0
 _HANGING = 8.0

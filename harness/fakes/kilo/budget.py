@@ -27,12 +27,14 @@ def estimated_tokens(messages: list[Any], tools: list[Any]) -> int:
     return math.ceil(characters * TOKENS_PER_CHARACTER)
 
 
-def max_tokens(rules: Rules, model: str, entry: dict[str, Any], messages: list[Any], tools: list[Any]) -> int | None:
+def max_tokens(
+    rules: Rules, model: str, entry: dict[str, Any], messages: list[Any], tools: list[Any], default: int = CEILING
+) -> int | None:
     """The `max_tokens` of a request for a model with that entry in the configuration; None to leave it out."""
     if "gpt-5" in model:
         return None
     limit = entry.get("limit") or {}
-    base = min(int(limit.get("output") or 0), CEILING) or CEILING
+    base = min(int(limit.get("output") or 0), CEILING) or default
     context = int(limit.get("context") or 0)
     room = context - estimated_tokens(messages, tools) - MARGIN
     if not rules.window or room <= 0 or room >= base:

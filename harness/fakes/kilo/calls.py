@@ -57,6 +57,14 @@ def stream(endpoint: Endpoint, body: Mapping[str, Any]) -> Iterator[dict[str, An
         connection.close()
 
 
+def list_models(endpoint: Endpoint) -> None:
+    """Ask for the provider's models, and do nothing with them."""
+    connection, path = _connection(endpoint.proxy, f"{endpoint.base_url.rstrip('/')}/models")
+    connection.request("GET", path)
+    connection.getresponse().read()
+    connection.close()
+
+
 def _connection(proxy: str | None, url: str) -> tuple[http.client.HTTPConnection, str]:
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

@@ -24,10 +24,21 @@ class BadConfiguration(Exception):
         super().__init__(f"Configuration is invalid at {path}\n↳ {problem}")
 
 
-def files(directory: str, env: Mapping[str, str]) -> Iterator[str]:
-    """The files that there are, those that win last: the user's, the parent folders', the folder's, the variable's."""
-    home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", "/"), ".config")
-    yield from _there(os.path.join(home, "kilo"))
+def home(env: Mapping[str, str]) -> str:
+    """The folder of the user's configuration where XDG folders are not set."""
+    return os.path.join(env.get("HOME", "/"), ".config", "kilo")
+
+
+def files(directory: str, env: Mapping[str, str], reads_user: bool = False) -> Iterator[str]:
+    """The files that there are, those that win last: the user's, the parent folders', the folder's, the variable's.
+
+    With `reads_user` those in `home` are among them whatever XDG folders are set.
+    """
+    given = env.get("XDG_CONFIG_HOME")
+    if reads_user or not given:
+        yield from _there(home(env))
+    if given:
+        yield from _there(os.path.join(given, "kilo"))
     if env.get("KILO_CONFIG"):
         yield from (path for path in (env["KILO_CONFIG"],) if os.path.isfile(path))
     above = [directory]

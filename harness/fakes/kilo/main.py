@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 from harness.fakes.kilo import behaviour, configuration
 from harness.fakes.kilo.arguments import Asked, BadArguments, parse
-from harness.fakes.kilo.behaviour import Behaviour
-from harness.fakes.kilo.calls import Endpoint, proxy_for
+from harness.fakes.kilo.behaviour import Behaviour, Faults
+from harness.fakes.kilo.calls import Endpoint, list_models, proxy_for
 from harness.fakes.kilo.diary import Diary, stdin_state
 from harness.fakes.kilo.events import Printer
 from harness.fakes.kilo.network import ask_around, telemetry_is_on
@@ -32,7 +32,7 @@ def main() -> NoReturn:
     except BadArguments:
         asked = None
     directory = os.path.abspath((asked.value("--dir") if asked else "") or ".")
-    diary = Diary(folder, arguments, configuration.files(directory, os.environ))
+    diary = Diary(folder, arguments, configuration.files(directory, os.environ, behaves.faults.reads_user))
     status = _run(behaves, asked, directory)
     faults = behaves.faults
     if faults.detached:
@@ -61,20 +61,24 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
         sys.stdout.write(_help(rules))
         return 0 if asked is not None and "--help" in asked.options else 1
     printer = Printer(behaves, asked.value("--format") == "json")
-    prompt = _prompt(asked)
-    if not prompt.strip():
+    prompt = _prompt(asked, faults)
+    if not prompt.strip() and not faults.takes_empty:
         printer.complain(_NO_MESSAGE)
         return 1
     try:
-        paths = configuration.files(directory, os.environ)
+        paths = configuration.files(directory, os.environ, faults.reads_user)
         settings = configuration.read(paths, os.environ, rules)
     except configuration.BadConfiguration as error:
         printer.complain(str(error))
         return 1
     ask_around(rules, settings, os.environ)
+    if faults.writes_user or faults.shares:
+        prompt = _touch_user(faults, prompt)
     model = _model(behaves, settings, asked.value("--model"), os.environ)
     if isinstance(model, str):
         return _not_found(rules, printer, model)
+    if faults.lists_models:
+        list_models(model.endpoint)
     limit = os.environ.get("KILO_SESSION_RETRY_LIMIT", "")
     turn = Turn(
         behaves, printer, model, directory, "--thinking" in asked.options, int(limit) if limit.isdigit() else None
@@ -84,13 +88,29 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
     return None if rules.lingers and telemetry_is_on(os.environ) else status
 
 
-def _prompt(asked: Asked) -> str:
+def _prompt(asked: Asked, faults: Faults) -> str:
     """The words of the command line, and what is on standard input unless that is nothing."""
     prompt = " ".join([*asked.words, *asked.after_dashes])
+    if faults.trims:
+        prompt = prompt.strip()
     if stdin_state() in ("file", "data", "ended"):
         given = sys.stdin.buffer.read().decode("utf-8", "replace")
         return f"{prompt}\n{given}" if given.strip() else prompt
     return prompt
+
+
+def _touch_user(faults: Faults, prompt: str) -> str:
+    """Leave something under HOME; the prompt with what was left there before, when it is shared."""
+    folder = configuration.home(os.environ)
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "last")
+    before = ""
+    if faults.shares and os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(prompt)
+    return f"{before}\n{prompt}" if before else prompt
 
 
 def _model(behaves: Behaviour, settings: Mapping[str, Any], wanted: str, env: Mapping[str, str]) -> Model | str:
@@ -100,6 +120,8 @@ def _model(behaves: Behaviour, settings: Mapping[str, Any], wanted: str, env: Ma
     known = (settings.get("provider") or {}).get(provider) or {}
     entry = (known.get("models") or {}).get(name)
     options = known.get("options") or {}
+    if entry is None and behaves.faults.falls_back:
+        entry = {}
     if entry is None or not name or "baseURL" not in options:
         return f"{provider}/{name}"
     url = str(options["baseURL"])

@@ -127,7 +127,8 @@ class Turn:
     ) -> _Answer:
         """The answer to a call, tried again as long as that may help; its parts are told when `message` is given."""
         body: dict[str, Any] = {"model": self._model.name}
-        budget = max_tokens(self._rules, self._model.name, self._model.entry, messages, tools or [])
+        default = self._faults.default_budget
+        budget = max_tokens(self._rules, self._model.name, self._model.entry, messages, tools or [], default)
         body |= {} if budget is None else {"max_tokens": budget}
         body |= {"messages": messages}
         body |= {"tools": tools, "tool_choice": "auto"} if tools else {}
