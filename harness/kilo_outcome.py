@@ -13,6 +13,8 @@ from harness.kilo_cli import Ran
 
 Event = dict[str, Any]
 
+_TIME, _COUNT = "<time>", "<count>"
+_TOLD = frozenset({"type", "status", "reason", "name", "tool"})
 _TIMES = frozenset({"timestamp", "start", "end", "elapsed", "generation"})
 _COUNTS = frozenset({"total", "input"})
 _IDS = frozenset({"id", "sessionID", "messageID", "ref"})
@@ -50,7 +52,7 @@ def shape(value: Any, key: str = "") -> Any:
         return "object" if key in ("input", "responseHeaders") else {k: shape(v, k) for k, v in sorted(value.items())}
     if isinstance(value, list):
         return [shape(value[0])] if value else []
-    if key in ("type", "status", "reason", "name", "tool") and isinstance(value, str):
+    if value in (_TIME, _COUNT) or (key in _TOLD and isinstance(value, str)):
         return value
     return "null" if value is None else {bool: "boolean", str: "string"}.get(type(value), "number")
 
@@ -150,9 +152,9 @@ class _Normal:
             return [self.value(item) for item in value]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and key in _TIMES:
-            return "<time>"
+            return _TIME
         if number and key in _COUNTS:
-            return "<count>"
+            return _COUNT
         if isinstance(value, str) and key in _IDS:
             return self._ids.setdefault(value, f"{value.partition('_')[0]}_{len(self._ids) + 1}")
         return self.text(value) if isinstance(value, str) else value

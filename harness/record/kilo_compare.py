@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.kilo_budget import rule_of
@@ -19,30 +18,45 @@ _LIMITS = {file_name(budget(*limit).name): dict(zip(("output", "context"), limit
 
 
 def lines(name: str, outcome: Outcome) -> list[str]:
-    """An outcome as lines that can be compared: how it ended, each event with its shape, each model call."""
+    """An outcome as lines that can be compared, each once: how it ended, what came, and of what shape it was."""
     status = outcome["status"]
     said = [f"exit status {status}" if status is not None else "it never ends"]
-    said += [f"says on standard error: {text}" for text in outcome["complaints"]]
+    said += [f"standard error says: {text}" for text in outcome["complaints"]]
     said += [f"a line that is no event: {text}" for text in outcome["stray lines"]]
     said += [f"knows the option {option}" for option in outcome["options"]]
-    said += [f"asks for {host}" for host in outcome["hosts"]]
-    for event in outcome["events"]:
-        said += [f"event {outline(event)}", f"  {_json(shape(event.get('part', event.get('error'))))}"]
-    return said + [_call(call, _LIMITS.get(name)) for call in outcome["calls"]]
+    said += [f"asks for the host {host}" for host in outcome["hosts"]]
+    said += [f"event {outline(event)}" for event in outcome["events"]]
+    said += [f"{event['type']} event holds {leaf}" for event in outcome["events"] for leaf in _leaves(shape(event))]
+    said += [line for call in outcome["calls"] for line in _call(call, _LIMITS.get(name))]
+    said.append(f"{len(outcome['events'])} events, {len(outcome['calls'])} model calls")
+    return list(dict.fromkeys(said))
 
 
 def differences(name: str, one: Outcome, other: Outcome) -> list[str]:
     """The lines that only one of two outcomes of a scenario has: `- ` the first, `+ ` the second."""
-    compared = difflib.ndiff(lines(name, one), lines(name, other))
-    return [line.rstrip() for line in compared if line[:2] in ("- ", "+ ")]
+    before, after = lines(name, one), lines(name, other)
+    return [f"- {line}" for line in before if line not in after] + [f"+ {line}" for line in after if line not in before]
 
 
-def _call(call: Mapping[str, Any], limit: Mapping[str, int | None] | None) -> str:
+def _leaves(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else key)
+    else:
+        yield f"{path}: {value if isinstance(value, str) else _json(value)}"
+
+
+def _call(call: Mapping[str, Any], limit: Mapping[str, int | None] | None) -> Iterator[str]:
     """A model call; how long its texts are is left out, and with it the number that a rule makes of that."""
-    told = {key: value for key, value in call.items() if key not in _SIZES}
+    kind = "turn's request" if call["tools"] else "request without tools"
     rule = rule_of(call, limit or {})
-    told["max_tokens"] = "what the window leaves" if rule == "window" else call.get("max_tokens")
-    return f"model call {'with tools' if call['tools'] else 'without tools'} {_json(told)}"
+    number = "what the window leaves" if rule == "window" else call.get("max_tokens")
+    yield f"{kind} has max_tokens: {number}"
+    for key, value in call.items():
+        if key not in _SIZES:
+            yield f"{kind} has {key}: {_json(value)}"
+    for tool in call["tools"]:
+        yield f"{kind} offers the tool {tool}"
 
 
 def _json(value: Any) -> str:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ Table = Mapping[str, Any]
 Outcomes = Mapping[str, Mapping[str, Any]]
 Row = tuple[str, Callable[[Table, Outcomes], str]]
 
-_SHOWN = 8
-_WIDTH = 200
+_SHOWN = 60
+_WIDTH = 160
 _INTRO = """# The Kilo CLI, version by version
 
 What `turnproof record kilo@VERSION` saw of each version. This page is made from the recordings in `fixtures/recordings`
@@ -145,20 +146,18 @@ def _table(rows: Sequence[Row], tables: Mapping[str, Table], outcomes: Mapping[s
 
 
 def _section(one: str, other: str, before: Outcomes, after: Outcomes) -> str:
-    told = [f"\n## From {one} to {other}, start by start\n"]
-    same = 0
-    for name, outcome in after.items():
-        changed = differences(name, before[name], outcome) if name in before else []
-        same += not changed
-        told += _difference(str(outcome["about"]), changed) if changed else []
-    return "\n".join([*told, f"{same} starts came out the same."])
+    """What changed from one version to the next, each line once, with the number of starts that show it."""
+    changed = [differences(name, before[name], outcome) for name, outcome in after.items() if name in before]
+    counted = Counter(line for lines in changed for line in lines)
+    told = [f"{_cut(line)}  ({count} starts)" for line, count in counted.most_common()]
+    more = [f"… and {len(told) - _SHOWN} lines more"] if len(told) > _SHOWN else []
+    same = f"{sum(not lines for lines in changed)} of {len(changed)} starts came out the same."
+    shown = ["", "```diff", *told[:_SHOWN], *more, "```"] if told else []
+    return "\n".join([f"\n## From {one} to {other}\n", same, *shown])
 
 
-def _difference(about: str, changed: Iterable[str]) -> list[str]:
-    shown = list(changed)
-    more = [f"… and {len(shown) - _SHOWN} lines more"] if len(shown) > _SHOWN else []
-    cut = [line if len(line) <= _WIDTH else f"{line[:_WIDTH]}…" for line in shown[:_SHOWN]]
-    return [f"### {about[0].upper()}{about[1:]}\n", "```diff", *cut, *more, "```\n"]
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[:_WIDTH]}…"
 
 
 def recorded_page() -> str:

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from harness.mutants.endpoint import MUTANTS
+from harness.mutants.kilo_cli import FLAWS as KILO_FLAWS
 from harness.mutants.model import FLAWS as MODEL_FLAWS
 from harness.mutants.mutant import Mutant
 from harness.mutants.opencode import FLAWS
@@ -17,7 +18,7 @@ from harness.requirements import catalogue, suites
 def page() -> str:
     """The page for all suites as they are now."""
     caught: dict[str, list[str]] = {}
-    mutants: tuple[Mutant[Any], ...] = (*MUTANTS, *FLAWS, *MODEL_FLAWS)
+    mutants: tuple[Mutant[Any], ...] = (*MUTANTS, *FLAWS, *MODEL_FLAWS, *KILO_FLAWS)
     for mutant in mutants:
         for id_ in mutant.caught_by:
             caught.setdefault(id_, []).append(mutant.name)

@@ -58,7 +58,7 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
         sys.stdout.write(f"{rules.version}\n")
         return 0
     if asked is None or asked.command != "run" or "--help" in asked.options:
-        sys.stdout.write(_help(rules))
+        sys.stderr.write(_help(rules))
         return 0 if asked is not None and "--help" in asked.options else 1
     printer = Printer(behaves, asked.value("--format") == "json")
     prompt = _prompt(asked, faults)
