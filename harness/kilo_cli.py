@@ -164,14 +164,18 @@ class Cli:
             **watch.environment,
             **start.env,
         }
-        process = Supervised.start(
-            [*self._command, *(_filled(argument, names) for argument in start.arguments)],
-            env={name: _filled(value, names) for name, value in env.items() if value is not None},
-            cwd=folder / "project",
-            name="kilo",
-            stdin=_written(folder / "stdin", start.stdin),
-            stdout=folder / "stdout",
-        )
+        try:
+            process = Supervised.start(
+                [*self._command, *(_filled(argument, names) for argument in start.arguments)],
+                env={name: _filled(value, names) for name, value in env.items() if value is not None},
+                cwd=folder / "project",
+                name="kilo",
+                stdin=_written(folder / "stdin", start.stdin),
+                stdout=folder / "stdout",
+            )
+        except BaseException:
+            self._engine.call(watch.stop(), _CALL_SECONDS)
+            raise
         self._going.append(Going(self._engine, watch, process, folder, names))
         return self._going[-1]
 

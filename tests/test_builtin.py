@@ -4,7 +4,9 @@ import pytest
 
 from harness.builtin import find_target
 from harness.errors import UsageError
+from harness.fakes.kilo.rules import NEWEST
 from harness.mutants.endpoint import MUTANTS
+from harness.target import KiloSource, KiloStandIn
 
 
 def test_reference_is_a_target_with_a_key_in_every_state() -> None:
@@ -29,6 +31,27 @@ def test_unknown_mutant_is_a_usage_error_that_lists_them() -> None:
     with pytest.raises(UsageError, match="no mutant is called 'none'") as caught:
         find_target("mutant:none")
     assert all(mutant.name in caught.value.hint for mutant in MUTANTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "kilo"),
+    [
+        ("kilo-stand-in", KiloStandIn(NEWEST)),
+        ("kilo-stand-in:7.0.33", KiloStandIn("7.0.33")),
+        ("kilo-flaw:doubled", KiloStandIn(NEWEST, "doubled")),
+        ("kilo@7.7.9", "7.7.9"),
+        ("kilo:/opt/kilo", ("/opt/kilo",)),
+    ],
+)
+def test_kilo_clis_have_names(text: str, kilo: KiloSource) -> None:
+    target = find_target(text)
+    assert (target.kind, target.kilo) == ("kilo-cli", kilo)
+
+
+@pytest.mark.parametrize("text", ["kilo-stand-in:1.0.0", "kilo-flaw:nothing", "kilo:"])
+def test_an_unknown_kilo_cli_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError):
+        find_target(text)
 
 
 def test_anything_else_is_a_file_or_a_url() -> None:

@@ -1,0 +1,76 @@
+"""The kilo stand-in against the recordings of the binaries: a difference is a failure of the stand-in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.fakes.kilo.rules import NEWEST, table_of
+from harness.fakes.kilo.shim import write_shim
+from harness.kilo_recorded import file_name, recorded, versions
+from harness.kilo_starts import HELP, budget, over_window
+from harness.record.kilo import record
+from harness.record.kilo_compare import differences
+from harness.record.kilo_rules import rules
+
+SIZES = ("system", "schemas")
+OLDEST = "7.0.33"
+NOT_COMPARED = {
+    NEWEST: {HELP.name},
+    # It sums the conversation up after a turn that leaves little of the window, which the stand-in does not.
+    OLDEST: {HELP.name, *(budget(output, 32768).name for output in (0, 32000, 100000))},
+    "7.7.2": {HELP.name, over_window("error").name},
+}
+HANG_SECONDS = 2.0
+
+
+@pytest.fixture(scope="module", params=NOT_COMPARED)
+def on_stand_in(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    """A version, and what the stand-in with its rules comes to."""
+    version, folder = str(request.param), tmp_path_factory.mktemp("shim")
+    shim = write_shim(folder)
+    (folder / "behaviour.json").write_text(json.dumps({"version": version}), encoding="utf-8")
+    made = record([str(shim)], hang_seconds=HANG_SECONDS)
+    return version, {file_name(name): kept for name, kept in made}
+
+
+pytestmark = pytest.mark.xdist_group("kilo stand-in recordings")
+
+
+def test_the_stand_in_does_as_was_recorded(on_stand_in: tuple[str, dict[str, Any]]) -> None:
+    version, outcomes = on_stand_in
+    passed_over = {file_name(name) for name in NOT_COMPARED[version]}
+    changed = {n: differences(n, recorded(version)[n], kept) for n, kept in outcomes.items() if n not in passed_over}
+    assert {name: lines for name, lines in changed.items() if lines} == {}
+
+
+def test_its_rules_follow_from_what_it_does(on_stand_in: tuple[str, dict[str, Any]]) -> None:
+    version, outcomes = on_stand_in
+    assert _unsized(rules(version, outcomes)) == _unsized(table_of(version))
+
+
+@pytest.mark.parametrize("version", versions())
+def test_the_tables_follow_from_the_recordings(version: str) -> None:
+    assert rules(version, recorded(version)) == table_of(version)
+
+
+def test_what_another_version_does_otherwise_is_listed() -> None:
+    name = file_name("plain")
+    changed = differences(name, recorded(OLDEST)[name], recorded(NEWEST)[name])
+    assert '+ turn\'s request has prompt: ["{asked}"]' in changed
+    assert differences(name, recorded(NEWEST)[name], recorded(NEWEST)[name]) == []
+
+
+def _unsized(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in SIZES}
+
+
+def test_recordings_hold_nothing_of_the_machine() -> None:
+    folder = Path(__file__).parents[2] / "fixtures" / "recordings"
+    texts = "".join(path.read_text(encoding="utf-8") for path in folder.glob("kilo-*/*.json"))
+    assert "/tmp" not in texts
+    assert "127.0.0.1" not in texts
