@@ -165,6 +165,27 @@ REFUSED = Scenario(
     may_hang=True,
 )
 
+BROKEN: dict[str, tuple[Answer, ...]] = {
+    "an error in it": (Answer(text="part", fault="error_chunk", message="no more of {answered}"),),
+    "a chunk that is no JSON": (Answer(text="part", fault="bad_chunk"),),
+    "no finish reason": (Answer(text="part", finish=None), _DONE),
+}
+"""Streams of a model server that are not whole."""
+
+
+def broken(case: str) -> Scenario:
+    """A turn whose answer is one of `BROKEN`."""
+    return Scenario(f"broken {case}", f"a stream with {case}", turn(), BROKEN[case], may_hang=True)
+
+
+REJECTED = Scenario(
+    "rejected",
+    "a tool that needs a permission which nobody can give",
+    Start(tuple(word for word in arguments("{asked}") if word != "--auto"), only({"m": {}})),
+    (call("read", '{"filePath":"/etc/hostname"}'), _DONE),
+    may_hang=True,
+)
+
 PROMPTS = {
     "one word": "{asked}",
     "a dash": "-v --help {asked}",
@@ -213,6 +234,8 @@ def scenarios() -> tuple[Scenario, ...]:
         *(reasoning(field, thinking=thinking) for field in (None, *FIELDS) for thinking in (True, False)),
         TOOLS,
         REFUSED,
+        *(broken(case) for case in BROKEN),
+        REJECTED,
         *(prompted(case) for case in PROMPTS),
         *(network(case) for case in NETWORK),
     )

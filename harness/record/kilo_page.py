@@ -73,6 +73,9 @@ _ROWS: tuple[Row, ...] = (
     ("limits that are not whole", lambda table, _: _refused_configuration(table)),
     ("no such model", _ends("not_found")),
     ("a refusal of the model server (400)", _ends("failed")),
+    ("a stream without a finish reason", lambda table, _: _unfinished(table)),
+    ("the text before an error in the stream", lambda table, _: "is told" if table["keeps_partial"] else "is lost"),
+    ("a permission that nobody can give", _ends("rejected")),
     ("a request over the window, refused", lambda _, outcomes: _over(outcomes, "error")),
     ("a request over the window, answered with nothing", lambda _, outcomes: _over(outcomes, "empty_length")),
     ("hosts asked for: telemetry", _hosts("telemetry")),
@@ -87,15 +90,19 @@ def _refused_configuration(table: Table) -> str:
     return "the run is refused" if table["refuses_configuration"] else "the file is passed over"
 
 
+def _unfinished(table: Table) -> str:
+    return f"`{table['unfinished']}`, {'the model is asked again' if table['asks_again'] else 'the turn ends'}"
+
+
 def _over(outcomes: Outcomes, policy: str) -> str:
     outcome = outcomes[file_name(over_window(policy).name)]
     told = sum(outline(event).startswith("error") for event in outcome["events"])
-    return f"{len(outcome['calls'])} model calls, {told} error events, {_status(outcome['status'])}"
+    return f"model calls: {len(outcome['calls'])}, error events: {told}, {_status(outcome['status'])}"
 
 
 def _unlisted(_: Table, outcomes: Outcomes) -> str:
     outcome = outcomes[file_name(missing("unlisted").name)]
-    return f"Model not found, {len(outcome['calls'])} model calls, {_status(outcome['status'])}"
+    return f"Model not found, model calls: {len(outcome['calls'])}, {_status(outcome['status'])}"
 
 
 def _told_twice(_: Table, outcomes: Outcomes) -> str:

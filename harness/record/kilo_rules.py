@@ -9,12 +9,15 @@ from harness.fakes.kilo.rules import Rules
 from harness.kilo_budget import rule_of
 from harness.kilo_recorded import file_name
 from harness.kilo_starts import (
+    BROKEN,
     FIELDS,
     HELP,
     PLAIN,
     REFUSED,
+    REJECTED,
     TOOLS,
     Scenario,
+    broken,
     budget,
     missing,
     network,
@@ -93,6 +96,20 @@ class _Derived:
             "unknown_tool": None if called == "nonesuch" else called,
             "error_prefix": "Error: " if failed["state"]["error"].startswith("Error: ") else "",
             "output_without": last["tokens"]["output"] + last["tokens"]["reasoning"] == 50,
+            **self._broken(),
+        }
+
+    def _broken(self) -> dict[str, Any]:
+        """What becomes of a stream that is not whole."""
+        refused, garbled, unfinished = (self._of(broken(case)) for case in BROKEN)
+        error, garble = _errors(refused)[0], _errors(garbled)[0]
+        reasons = [event["part"]["reason"] for event in unfinished["events"] if event["type"] == "step_finish"]
+        return {
+            "error_object": error.startswith("{"),
+            "parse_prefix": garble.partition("JSON parsing failed")[0],
+            "keeps_partial": any(event["type"] == "text" for event in refused["events"]),
+            "unfinished": reasons[0],
+            "asks_again": len(reasons) > 1,
         }
 
     def endings(self) -> dict[str, Any]:
@@ -107,6 +124,7 @@ class _Derived:
             "announces": bool(announced),
             "complains": bool(unlisted["complaints"]),
             "failed": refused["status"],
+            "rejected": self._of(REJECTED)["status"],
             "empty": self._of(over_window("empty_length"))["status"],
             "compacts": len(_asides(overflow)) > len(_asides(refused)),
         }
@@ -133,6 +151,11 @@ def _turns(outcome: Outcome) -> list[dict[str, Any]]:
 
 def _asides(outcome: Outcome) -> list[dict[str, Any]]:
     return [call for call in outcome["calls"] if not call["tools"]]
+
+
+def _errors(outcome: Outcome) -> list[str]:
+    """What the error events say."""
+    return [event["error"]["data"]["message"] for event in outcome["events"] if event["type"] == "error"]
 
 
 def _key(outcome: Outcome) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from harness.kilo_actor import Kilo, Played
 from harness.kilo_expectations import expect_same, expect_same_list, expect_status, expect_turned
 from harness.kilo_outcome import outline, shape
-from harness.kilo_starts import REFUSED, TOOLS
+from harness.kilo_starts import BROKEN, REFUSED, REJECTED, TOOLS, broken
 
 
 def expect_as_recorded(played: Played) -> None:
@@ -43,6 +43,15 @@ def test_a_refusal_of_the_model_server_is_told_in_the_recorded_events(kilo: Kilo
     expect_same(played, "model calls", [c["answered"] for c in played.outcome["calls"]], answers(played))
     expect_as_recorded(played)
     expect_status(played)
+
+
+@pytest.mark.requirement("KC-EVENTS-1")
+def test_streams_that_are_not_whole_are_told_in_the_recorded_events(kilo: Kilo) -> None:
+    """An error in the middle, a chunk that is no JSON, no finish reason; and a tool that nobody permits."""
+    for played in kilo.play(*map(broken, BROKEN), REJECTED):
+        expect_same(played, "model calls", [c["answered"] for c in played.outcome["calls"]], answers(played))
+        expect_as_recorded(played)
+        expect_status(played)
 
 
 def answers(played: Played) -> list[Any]:

@@ -28,7 +28,15 @@ class Refused(Exception):
 
 
 class BadChunk(Exception):
-    """An event of the stream that is not JSON, or that tells of an error."""
+    """An event of the stream that is not JSON: the complaint about it."""
+
+
+class ErrorChunk(Exception):
+    """An event of the stream that tells of an error: what it tells."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(str(error.get("message", "")))
+        self.error = error
 
 
 class Endpoint(NamedTuple):
@@ -42,7 +50,7 @@ class Endpoint(NamedTuple):
 def stream(endpoint: Endpoint, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The chunks of a completion.
 
-    Raises Refused, BadChunk, and OSError or HTTPException for a connection that fails or breaks off.
+    Raises Refused, BadChunk, ErrorChunk, and OSError or HTTPException for a connection that fails or breaks off.
     """
     target = f"{endpoint.base_url.rstrip('/')}/chat/completions"
     headers = {"content-type": "application/json", "authorization": f"Bearer {endpoint.key}", "accept": "*/*"}
@@ -100,7 +108,8 @@ def _events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
         try:
             chunk = json.loads(data)
         except ValueError as error:
-            raise BadChunk(f"JSON parsing failed: Text: {data.decode('utf-8', 'replace')}.") from error
+            said = f"JSON parsing failed: Text: {data.decode('utf-8', 'replace')}."
+            raise BadChunk(f"{said}\nError message: JSON Parse error: Unexpected EOF") from error
         if isinstance(chunk.get("error"), dict):
-            raise BadChunk(str(chunk["error"].get("message", "")))
+            raise ErrorChunk(chunk["error"])
         yield chunk

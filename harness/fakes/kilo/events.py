@@ -53,10 +53,12 @@ class Printer:
         self._event("error", error=error)
 
     def complain(self, said: str) -> None:
-        """A line for people on standard error, in colour."""
-        if not self._faults.silent:
-            sys.stderr.write(f"\x1b[91m\x1b[1mError: \x1b[0m{said}\n")
-            sys.stderr.flush()
+        """A line for people on standard error, in red."""
+        self._tell_people(f"\x1b[91m\x1b[1mError: \x1b[0m{said}")
+
+    def warn(self, said: str) -> None:
+        """A line for people on standard error, in yellow."""
+        self._tell_people(f"\x1b[93m\x1b[1m! \x1b[0m{said}")
 
     def close(self) -> None:
         """Nothing more will be told."""
@@ -72,6 +74,11 @@ class Printer:
         self._write(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n")
         if self._faults.line_between is not None:
             self._verbatim((self._faults.line_between,))
+
+    def _tell_people(self, line: str) -> None:
+        if not self._faults.silent:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
     def _verbatim(self, lines: tuple[str, ...]) -> None:
         for line in lines:

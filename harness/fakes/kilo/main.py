@@ -80,9 +80,8 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
     if faults.lists_models:
         list_models(model.endpoint)
     limit = os.environ.get("KILO_SESSION_RETRY_LIMIT", "")
-    turn = Turn(
-        behaves, printer, model, directory, "--thinking" in asked.options, int(limit) if limit.isdigit() else None
-    )
+    retries = int(limit) if limit.isdigit() else None
+    turn = Turn(behaves, printer, model, directory, asked.options, retries)
     status = turn.run(prompt)
     printer.close()
     return None if rules.lingers and telemetry_is_on(os.environ) else status

@@ -33,8 +33,8 @@ def tools(rules: Rules) -> list[dict[str, Any]]:
 def user(rules: Rules, prompt: str, directory: str) -> dict[str, Any]:
     """The user's message as this version words it."""
     if rules.quotes:
-        worded = json.dumps(prompt, ensure_ascii=False) if any(map(str.isspace, prompt)) else prompt
-        return {"role": "user", "content": f"{prompt if worded == prompt else _quoted(prompt)}\n"}
+        worded = _quoted(prompt) if any(map(str.isspace, prompt)) else prompt
+        return {"role": "user", "content": f"{worded}\n"}
     if not rules.environment:
         return {"role": "user", "content": prompt}
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

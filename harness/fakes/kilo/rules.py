@@ -31,12 +31,16 @@ class Rules(NamedTuple):
     Events: `measures`: a step's end tells how long it took. `approvals`: a tool's metadata tell who allowed it,
     `displays`: and how to show it. `unknown_tool`: the name under which a call of an unknown tool is told, null for its
     own, as an error. `error_prefix`: what stands before a tool's error. `output_without`: tokens of reasoning are not
-    counted as output too.
+    counted as output too. `error_object`: an error in a stream is told as the whole object, else as its message.
+    `parse_prefix`: what stands before the complaint about a chunk that is no JSON. `keeps_partial`: the text before it
+    is told. `unfinished`: the reason of a step whose stream has no finish reason, `asks_again`: after which the model
+    is asked again.
 
     Endings: `refuses_configuration`: a bad file ends the run, rather than being passed over. `not_found`, `failed`,
-    `empty`: exit statuses for a model that is not there, a turn that ended in an error, a turn without any output; null
-    where the process never ends. `announces`: that a model is not there is told as an unexpected error first.
-    `complains`: errors are told on standard error too. `compacts`: an overflow is answered with attempts to compact.
+    `rejected`, `empty`: exit statuses for a model that is not there, a turn that ended in an error, a permission that
+    nobody gave, a turn without any output; null where the process never ends. `announces`: that a model is not there is
+    told as an unexpected error first. `complains`: errors are told on standard error too. `compacts`: an overflow is
+    answered with attempts to compact.
 
     The network: `hosts` are those that are asked for, by what it is for: telemetry, the catalogue of models, Kilo's own
     gateway, and what cannot be switched off. `lingers`: a run never ends when telemetry does not get through.
@@ -60,11 +64,17 @@ class Rules(NamedTuple):
     unknown_tool: str | None
     error_prefix: str
     output_without: bool
+    error_object: bool
+    parse_prefix: str
+    keeps_partial: bool
+    unfinished: str
+    asks_again: bool
     refuses_configuration: bool
     not_found: int | None
     announces: bool
     complains: bool
     failed: int | None
+    rejected: int | None
     empty: int | None
     compacts: bool
     hosts: dict[str, list[str]]

@@ -13,6 +13,10 @@ _HARMLESS = frozenset({"echo", "sleep", "printf", "true", "false", "exit", ":", 
 _BETWEEN = re.compile(r"\|\||&&|[;&|\n]")
 
 
+REJECTION = "The user rejected permission to use this specific tool call."
+"""What the model is told of a call that needs a permission, when nobody is there to give it."""
+
+
 class Failed(Exception):
     """The tool broke; what the model is told."""
 
@@ -34,8 +38,8 @@ class Called(NamedTuple):
     told: str
 
 
-def call(rules: Rules, directory: str, name: str, arguments: str) -> Called:
-    """Run a tool; the state holds no times yet."""
+def call(rules: Rules, directory: str, name: str, arguments: str, auto: bool) -> Called:
+    """Run a tool; the state holds no times yet. Without `auto` one that reaches beyond the folder is rejected."""
     try:
         given = json.loads(arguments or "{}")
     except ValueError:
@@ -45,6 +49,11 @@ def call(rules: Rules, directory: str, name: str, arguments: str) -> Called:
         known = ", ".join(rules.tools)
         error = f"Model tried to call unavailable tool '{name}'. Available tools: {known}."
         return _unusable(rules, name, given, error)
+    path = os.path.join(directory, str(given.get("filePath", "")))
+    outside = os.path.relpath(path, directory).startswith("..")
+    if outside and not auto:
+        told = f"{rules.error_prefix}{REJECTION}"
+        return Called(name, given, {"status": "error", "input": given, "error": told}, told)
     approval = _approval(name, given) if rules.approvals else {}
     try:
         done = _run(rules, directory, name, given)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import time
+from collections.abc import Collection
 from typing import Any, NamedTuple, NoReturn
 
 from harness.fakes.kilo import prompts
 from harness.fakes.kilo.behaviour import Behaviour
 from harness.fakes.kilo.budget import max_tokens
-from harness.fakes.kilo.calls import BadChunk, Endpoint, Refused, stream
+from harness.fakes.kilo.calls import BadChunk, Endpoint, ErrorChunk, Refused, stream
 from harness.fakes.kilo.events import Part, Printer, new_id, now
+from harness.fakes.kilo.tools import REJECTION
 from harness.fakes.kilo.tools import call as call_tool
 
 Message = dict[str, Any]
@@ -21,6 +24,7 @@ _WAITS = (2.0, 4.0, 8.0, 16.0, 30.0)
 _OVERFLOW = ("context length", "context_length_exceeded", "maximum context")
 _ATTEMPTS = 3
 _EXHAUSTED = f"Compaction exhausted: context still exceeds model limits after {_ATTEMPTS} attempts"
+_REJECTED = "run ended with an auto-rejected permission; pass --auto for autonomous use"
 _NO_OUTPUT = "run ended without an assistant message; the model returned no output"
 
 
@@ -33,7 +37,11 @@ class Model(NamedTuple):
 
 
 class Ended(Exception):
-    """The turn ended in an error that has been told."""
+    """The turn ended in an error that has been told: the exit status."""
+
+    def __init__(self, status: int | None) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 class Overflow(Exception):
@@ -41,7 +49,8 @@ class Overflow(Exception):
 
 
 class Turn:
-    """One turn. `run` plays it; `retries` bounds how often a call is tried again (None: without end)."""
+    """One turn. `run` plays it; `options` are those of the command line,
+    `retries` bounds how often a call is tried again (None: without end)."""
 
     def __init__(
         self,
@@ -49,11 +58,12 @@ class Turn:
         printer: Printer,
         model: Model,
         directory: str,
-        thinking: bool,
+        options: Collection[str],
         retries: int | None,
     ) -> None:
         self._rules, self._faults, self._printer, self._model = behaviour.rules, behaviour.faults, printer, model
-        self._directory, self._thinking, self._retries = directory, thinking, retries
+        self._directory, self._retries = directory, retries
+        self._thinking, self._auto = "--thinking" in options, "--auto" in options
         self._system: Message = {"role": "system", "content": prompts.system(self._rules)}
         self._messages: list[Message] = []
         self._said = False
@@ -66,8 +76,8 @@ class Turn:
             if self._rules.title_call:
                 self._collect([{"role": "system", "content": prompts.TITLE}, prompts.TITLE_REQUEST, user])
             self._steps()
-        except Ended:
-            return self._rules.failed
+        except Ended as ended:
+            return ended.status
         if self._said:
             return 0
         if self._rules.empty != 0:
@@ -81,10 +91,10 @@ class Turn:
                 goes_on = self._step()
             except Overflow as overflow:
                 if not self._rules.compacts:
-                    raise Ended from overflow
+                    raise Ended(self._rules.failed) from overflow
                 if compacted == _ATTEMPTS:
                     self._printer.error({"name": "ContextOverflowError", "data": {"message": _EXHAUSTED}})
-                    raise Ended from overflow
+                    raise Ended(self._rules.failed) from overflow
                 compacted += 1
                 self._compact()
             else:
@@ -98,13 +108,18 @@ class Turn:
         self._said = self._said or bool(answer.text or answer.calls)
         called = [self._use(message, call) for call in answer.calls]
         self._finish(message, answer)
-        if not called:
-            return answer.finish is None
+        if any(REJECTION in result["content"] for _, result in called):
+            if self._rules.rejected:
+                self._printer.error(_REJECTED)
+            raise Ended(self._rules.rejected)
+        if not called and (answer.finish is not None or not self._rules.asks_again):
+            return False
         spoken: Message = {"role": "assistant", "content": answer.text or None}
         field = self._rules.sent_back.get(str((self._model.entry.get("interleaved") or {}).get("field", "")))
         if answer.reasoning and field:
             spoken[field] = answer.reasoning
-        spoken["tool_calls"] = [call for call, _ in called]
+        if called:
+            spoken["tool_calls"] = [call for call, _ in called]
         self._messages += [spoken, *(result for _, result in called)]
         return True
 
@@ -139,21 +154,23 @@ class Turn:
             try:
                 for chunk in stream(self._model.endpoint, body):
                     answer.take(chunk)
-            except (Refused, BadChunk, OSError, http.client.HTTPException) as error:
+            except (Refused, BadChunk, ErrorChunk, OSError, http.client.HTTPException) as error:
                 if not _may_help(error) or tries == self._retries:
-                    self._tell_error(error)
+                    self._tell_error(error, answer)
                 time.sleep(_WAITS[min(tries, len(_WAITS) - 1)])
                 tries += 1
             else:
                 answer.close()
                 return answer
 
-    def _tell_error(self, error: Exception) -> NoReturn:
+    def _tell_error(self, error: Exception, answer: _Answer) -> NoReturn:
         """Tell of an error that ends the turn, or this step of it."""
         if not isinstance(error, Refused):
-            data: dict[str, Any] = {"message": str(error)}
+            data: dict[str, Any] = {"message": self._worded(error)}
             self._printer.error({"name": "UnknownError", "data": data})
-            raise Ended from error
+            if self._rules.keeps_partial:
+                answer.close()
+            raise Ended(self._rules.failed) from error
         data = {"message": error.message, "responseBody": error.body}
         if any(word in error.body for word in _OVERFLOW):
             self._printer.error({"name": "ContextOverflowError", "data": data})
@@ -163,7 +180,12 @@ class Turn:
         data |= {"responseHeaders": headers, "responseBody": error.body}
         url = f"{self._model.endpoint.base_url.rstrip('/')}/chat/completions"
         self._printer.error({"name": "APIError", "data": {**data, "metadata": {"url": url}}})
-        raise Ended from error
+        raise Ended(self._rules.failed) from error
+
+    def _worded(self, error: Exception) -> str:
+        if isinstance(error, ErrorChunk):
+            return _json(error.error if self._rules.error_object else str(error))
+        return f"{self._rules.parse_prefix}{error}" if isinstance(error, BadChunk) else str(error)
 
     def tell(self, message: str, kind: str, part: Part) -> None:
         """Tell of a part of the answer that is whole."""
@@ -178,17 +200,19 @@ class Turn:
     def _use(self, message: str, asked: dict[str, Any]) -> tuple[dict[str, Any], Message]:
         """Run a tool and tell of it: the call as it goes back to the model, and its result."""
         began = now()
-        done = call_tool(self._rules, self._directory, asked["name"], asked["arguments"])
+        done = call_tool(self._rules, self._directory, asked["name"], asked["arguments"], self._auto)
+        if REJECTION in done.told:
+            folder = os.path.dirname(str(done.given["filePath"]))
+            self._printer.warn(f"permission requested: external_directory ({folder}/*); auto-rejecting")
         part = {"type": "tool", "callID": asked["id"], "tool": done.name, "state": done.state}
         part["state"]["time"] = {"start": began, "end": now()}
         self.tell(message, "tool_use", part)
-        arguments = json.dumps(done.given, ensure_ascii=False, separators=(",", ":"))
-        function = {"name": done.name, "arguments": arguments}
+        function = {"name": done.name, "arguments": _json(done.given)}
         call = {"id": asked["id"], "type": "function", "function": function}
         return call, {"role": "tool", "content": done.told, "tool_call_id": asked["id"]}
 
     def _finish(self, message: str, answer: _Answer) -> None:
-        part: Part = {"type": "step-finish", "reason": answer.reason}
+        part: Part = {"type": "step-finish", "reason": answer.reason or self._rules.unfinished}
         if self._rules.measures:
             elapsed = now() - answer.began
             rate = answer.output / max(elapsed / 1000, 0.001)
@@ -256,8 +280,8 @@ class _Answer:
 
     @property
     def reason(self) -> str:
-        """Why it ended, in the CLI's words."""
-        return "unknown" if self.finish is None else _FINISH.get(self.finish, "other")
+        """Why it ended, in the CLI's words; empty when the model did not say."""
+        return "" if self.finish is None else _FINISH.get(self.finish, "other")
 
     @property
     def output(self) -> int:
@@ -285,4 +309,8 @@ def _may_help(error: Exception) -> bool:
     """Whether trying again may help."""
     if isinstance(error, Refused):
         return error.status in (408, 409, 429) or error.status >= 500
-    return not isinstance(error, BadChunk)
+    return not isinstance(error, BadChunk | ErrorChunk)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
