@@ -31,7 +31,10 @@ _CHECK = "doctor"
 
 
 def built_in(text: str) -> Target | None:
-    """The target that `text` names; None when it names no Kilo CLI. Raises UsageError for an unknown version or flaw."""
+    """The target that `text` names; None when it names no Kilo CLI.
+
+    Raises UsageError for an unknown version or flaw.
+    """
     source = _source(text)
     if source is None:
         return None

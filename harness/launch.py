@@ -190,8 +190,8 @@ def launched_on(
             yield Launch(target, live, None, redactor, behind=base.behind, captures=captures)
             return
         if isinstance(base.behind, behind.ModelBehind) and target.kilo is not None:
-            desk, live = ends.enter_context(kilo_target.itself(target, target.kilo, base.behind, base.work, say))
-            yield Launch(target, live, None, redactor, behind=base.behind, kilo=desk)
+            cli, live = ends.enter_context(kilo_target.itself(target, target.kilo, base.behind, base.work, say))
+            yield Launch(target, live, None, redactor, behind=base.behind, kilo=cli)
             return
         process = None
         if target.start is not None:

@@ -266,11 +266,11 @@ class Facts:
 class Target:
     """A target with everything needed to start it, to see it ready and to get its keys.
 
-    Exactly one of `url`, `start`, `opencode`, `model` and `kilo` is set: `opencode` is an opencode server that is judged
-    itself, the stand-in or a version of the real one, `model` the model server stand-in, `kilo` a Kilo CLI. `source` is
-    the file or URL as the user named it, `folder` what relative paths are relative to. `agents` is empty when they are
-    to be discovered, as those of the keys then are. `upstream` is the face of the model server behind a model server,
-    `captures` the template of the folder where that keeps captured calls.
+    Exactly one of `url`, `start`, `opencode`, `model` and `kilo` is set: `opencode` is an opencode server that is
+    judged itself, the stand-in or a version of the real one, `model` the model server stand-in, `kilo` a Kilo CLI.
+    `source` is the file or URL as the user named it, `folder` what relative paths are relative to. `agents` is empty
+    when they are to be discovered, as those of the keys then are. `upstream` is the face of the model server behind a
+    model server, `captures` the template of the folder where that keeps captured calls.
     `pace` is that of the stand-in that is judged or put behind it, 1 where there is none.
     """
 
