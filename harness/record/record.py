@@ -11,7 +11,8 @@ from harness import opencode, stack
 from harness.engine import Engine
 from harness.journal import Journal
 from harness.record.recording import recording
-from harness.record.scenarios import Scenario, scenarios
+from harness.record.scenario import Scenario
+from harness.record.scenes import scenarios
 from harness.record.stage import Stage
 from harness.target import StandIn
 

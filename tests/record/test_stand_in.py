@@ -10,7 +10,7 @@ from harness.opencode import VERSION
 from harness.record.compare import UNSETTLED, differences
 from harness.record.record import record
 from harness.record.recording import read
-from harness.record.scenarios import scenarios
+from harness.record.scenes import scenarios
 from harness.target import StandIn
 
 _QUIET = 0.1
