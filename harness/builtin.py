@@ -4,7 +4,8 @@
 servers `stand-in`, its flaws as `opencode-flaw:NAME`, and the real ones as `opencode@VERSION`; of model servers
 `model-stand-in[:FACE]`, and its flaws as `model-flaw:NAME`; of Kilo CLIs `kilo-stand-in[:VERSION]`, with the rules of a
 version, its flaws as `kilo-flaw:NAME`, the real ones as `kilo@VERSION`, and any other, by the path of its executable,
-as `kilo:PATH`.
+as `kilo:PATH`; of agents that wrap the Kilo CLI `reference-kilo`, over a real CLI `reference-kilo@VERSION`, and its
+mutants as `kilo-mutant:NAME`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness import kilo_target, model_server
+from harness import kilo_agent_target, kilo_target, model_server
 from harness.errors import UsageError
 from harness.mutants.endpoint import MUTANTS
 from harness.mutants.opencode import find as flaw_named
@@ -50,7 +51,8 @@ def find_target(text: str, opencode: str = STAND_IN, kind: str = "agent-endpoint
         return _opencode_server(text, StandIn(flaw_named(text.removeprefix(_FLAW)).name, FAST))
     if text.startswith(_REAL):
         return _opencode_server(text, text.removeprefix(_REAL))
-    return model_server.built_in(text) or kilo_target.built_in(text) or find(text, kind)
+    found = model_server.built_in(text) or kilo_target.built_in(text) or kilo_agent_target.built_in(text)
+    return found or find(text, kind)
 
 
 def _opencode_server(text: str, opencode: StandIn | str) -> Target:

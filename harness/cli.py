@@ -204,21 +204,23 @@ def fetch(spec: str) -> int:
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--suite", default="agent_endpoint", metavar="NAME", help="The suite that must catch them.")
 @click.option("--own", is_flag=True, help="Only the checks of the requirements that each mutant names.")
 @click.option("--list", "listing", is_flag=True, help="List the mutants; run nothing.")
 @reporting_errors
-def mutants(names: tuple[str, ...], own: bool, listing: bool) -> int:
-    """Are the checks worth anything? Judge broken endpoints; exit 1 unless each is caught as it should be.
+def mutants(names: tuple[str, ...], suite: str, own: bool, listing: bool) -> int:
+    """Are the checks worth anything? Judge broken implementations; exit 1 unless each is caught as it should be.
 
     \b
     Examples:
       turnproof mutants --list
       turnproof mutants no_done stream_truthy
+      turnproof mutants --suite kilo_agent --own
     """
-    from harness.mutants.endpoint import MUTANTS, find
-    from harness.mutation import catch
+    from harness.mutation import catch, family_of
 
-    chosen = [find(name) for name in names] or list(MUTANTS)
+    family = family_of(suite)
+    chosen = [family.find(name) for name in names] or list(family.mutants)
     flawed = 0
     for mutant in chosen:
         named = ", ".join(sorted(mutant.caught_by))
@@ -226,7 +228,7 @@ def mutants(names: tuple[str, ...], own: bool, listing: bool) -> int:
             click.echo(f"{mutant.name:28} {mutant.does} (caught by {named})")
             continue
         with _ERR.status(escape(f"judging {mutant.name}: it {mutant.does}")):
-            caught = catch(mutant, own)
+            caught = catch(mutant, own, family)
         wrong = [f"missed by {id_}" for id_ in sorted(caught.missed)]
         wrong += [f"also caught by {id_}" for id_ in sorted(caught.needless)]
         flawed += bool(wrong)

@@ -14,14 +14,14 @@ class Client:
     """Sends requests to `base_url`. Lives on one event loop."""
 
     def __init__(self, base_url: str) -> None:
-        self._base_url = base_url
+        self.base_url = base_url
         self._http: httpx.AsyncClient | None = None
 
     async def start(self) -> None:
         """Make ready to send.
 
         Connections are not reused, so that no answer depends on an earlier one; no encoding is accepted, so that
-        bodies are recorded as they read.
+        bodies are recorded as they read. Certificates are loaded, which takes time, only for a URL that needs them.
         """
         self._http = httpx.AsyncClient(
             headers={"accept-encoding": "identity"},
@@ -29,6 +29,7 @@ class Client:
             timeout=None,
             trust_env=False,
             follow_redirects=False,
+            verify=self.base_url.startswith("https:"),
         )
 
     async def stop(self) -> None:
@@ -56,7 +57,7 @@ class Client:
     async def _exchange(self, request: Request, recording: Recording) -> None:
         assert self._http is not None, "the client has not been started"
         outgoing = self._http.build_request(
-            request.method, self._base_url + request.target, headers=list(request.headers), content=request.body
+            request.method, self.base_url + request.target, headers=list(request.headers), content=request.body
         )
         response = await self._http.send(outgoing, stream=True)
         try:

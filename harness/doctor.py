@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 
-from harness import kilo_target, model_server
+from harness import kilo_agent_target, kilo_target, model_server
 from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
 from harness.fakes.model.script import Answer, Rule, messages_of
+from harness.kilo_agents import LiveAgents
 from harness.launch import Launch, Say, launched, part_behind
 from harness.opencode import MODELS, PROVIDER, STAND_IN
 from harness.target import Agent, Facts, Target
@@ -40,6 +41,9 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     that the key works, and says so.
     """
     facts, live = launch.target.facts, launch.live
+    if isinstance(live, LiveAgents):
+        say(*kilo_agent_target.round_trip(live, seed))
+        return
     if launch.target.kind == model_server.KIND:
         say(*model_server.round_trip(launch.target, live, seed))
         return

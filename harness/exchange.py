@@ -9,8 +9,9 @@ from typing import Any, Literal, cast
 
 Headers = tuple[tuple[str, str], ...]
 
-Hop = Literal["client", "opencode", "model"]
-"""`client`: ours to the target; `opencode`: the target to its opencode; `model`: opencode to the model server."""
+Hop = Literal["client", "opencode", "model", "resources"]
+"""`client`: ours to the target; `opencode`: the target to its opencode; `model`: opencode, or the CLI of an agent, to
+the model server; `resources`: an agent to the server that seeds and verifies its rollouts."""
 
 End = Literal["open", "complete", "cut", "gone", "failed"]
 """How an answer ended: still `open`, `complete`, `cut` off by the answering side, `gone` because the asking

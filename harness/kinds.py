@@ -15,7 +15,7 @@ class Kind:
     name: str
     suite: str
     default: str
-    behind: Literal["opencode", "model"] = "opencode"
+    behind: Literal["opencode", "model", "kilo"] = "opencode"
 
 
 KINDS = (
@@ -23,6 +23,7 @@ KINDS = (
     Kind("opencode-server", "opencode_server", "stand-in"),
     Kind("model-server", "model_server", "model-stand-in", behind="model"),
     Kind("kilo-cli", "kilo_cli", "kilo-stand-in", behind="model"),
+    Kind("kilo-agent", "kilo_agent", "reference-kilo", behind="kilo"),
 )
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from harness import behind, keys, kilo_target, model_server, opencode, stack
+from harness import behind, keys, kilo_agent_target, kilo_behind, kilo_target, model_server, opencode, stack
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady
@@ -29,6 +29,8 @@ from harness.fakes.opencode.shim import LaunchFault, write_shim
 from harness.fetch import fetch
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
+from harness.kilo_agents import LiveAgents
+from harness.kilo_behind import KiloBehind, KiloPart
 from harness.kilo_desk import KiloDesk
 from harness.kinds import kind_named
 from harness.listener import free_port
@@ -42,8 +44,8 @@ from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
 
-Part = opencode.Part | ModelAlone
-"""What is put behind a target: an opencode with a model server behind it, or a model server alone."""
+Part = opencode.Part | ModelAlone | KiloPart
+"""What is put behind a target: an opencode or a Kilo CLI with a model server behind it, or a model server alone."""
 
 Say = Callable[[str, str], None]
 """Told each step that succeeded, with a detail."""
@@ -92,6 +94,8 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
     """
     if target.kind == model_server.KIND:
         return model_server.part_of(target)
+    if target.kind == kilo_agent_target.KIND:
+        return kilo_agent_target.part_of(target, say)
     if target.kilo is not None:
         return kilo_target.PART
     if target.opencode is not None:
@@ -157,6 +161,9 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
         if isinstance(part, ModelAlone):
             running = ends.enter_context(behind.model_alone(engine, journal, part, work))
             say("what is behind it is up", str(part))
+        elif isinstance(part, KiloPart):
+            running = ends.enter_context(kilo_behind.running(engine, journal, part, work))
+            say("what is behind it is up", f"{part}, model server, resources server")
         elif part is not None:
             tapped = target.opencode is None
             running = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
@@ -193,6 +200,10 @@ def launched_on(
             cli, live = ends.enter_context(kilo_target.itself(target, target.kilo, base.behind, base.work, say))
             yield Launch(target, live, None, redactor, behind=base.behind, kilo=cli)
             return
+        if isinstance(base.behind, KiloBehind):
+            agents = ends.enter_context(LiveAgents(target, base.behind, values, redactor))
+            yield Launch(target, agents, None, redactor, behind=base.behind)
+            return
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
@@ -228,7 +239,7 @@ def _opencode_itself(target: Target, base: Ground, running: stack.Stack, redacto
     redactor.add(f"key.{target.keys[0].name}", key)
     keys_ = {target.keys[0].name: key}
     assert base.part is not None
-    assert not isinstance(base.part, ModelAlone)
+    assert not isinstance(base.part, ModelAlone | KiloPart)
     settings = opencode.config(running.model_url, models_of(target))
     servers = Processes(base.engine, base.journal, base.part, settings, base.work, redactor, running.password)
     with (
@@ -288,6 +299,8 @@ def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[Non
 
 def describe(part: Part) -> dict[str, str]:
     """What is behind the target, for the header of a results file; see `harness.opencode.describe`."""
+    if isinstance(part, KiloPart):
+        return kilo_behind.describe(part)
     if isinstance(part, ModelAlone):
         return {"name": "model server stand-in", "version": version("turnproof")}
     return opencode.describe(part)

@@ -36,6 +36,11 @@ class PendingRequest:
         self._journal.wait("client", lambda _: self._recording.snapshot().end != "open", _CALL_SECONDS)
         return self._recording.snapshot().number
 
+    @property
+    def over(self) -> bool:
+        """Whether its answer is whole, or never will be."""
+        return self._future.done()
+
     def leave(self) -> None:
         """Close the connection now; a request that was not even sent yet is left too."""
         if self._future.cancel():

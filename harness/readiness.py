@@ -29,7 +29,7 @@ def await_ready(ready: Ready, url: str, process: Supervised | None) -> None:
             raise _not_ready(process, f"no line of its output matched {ready.log!r} within {ready.within:g} s")
     if ready.path is None:
         return
-    with httpx.Client(trust_env=False) as http:
+    with httpx.Client(trust_env=False, verify=url.startswith("https:")) as http:
         while True:
             came = _probe(http, url + ready.path, deadline)
             if isinstance(came, int) and (came == ready.status if ready.status else came < 500):

@@ -271,7 +271,8 @@ class Target:
     `source` is the file or URL as the user named it, `folder` what relative paths are relative to. `agents` is empty
     when they are to be discovered, as those of the keys then are. `upstream` is the face of the model server behind a
     model server, `captures` the template of the folder where that keeps captured calls.
-    `pace` is that of the stand-in that is judged or put behind it, 1 where there is none.
+    `pace` is that of the stand-in that is judged or put behind it, 1 where there is none. `kilo_behind` is what comes
+    first on the PATH of an agent that wraps the Kilo CLI: `stand-in` or a version.
     """
 
     kind: str
@@ -296,6 +297,7 @@ class Target:
     reasoning_field: str | None = None
     captures: str | None = None
     upstream: str | None = None
+    kilo_behind: str = "stand-in"
 
     @property
     def facts(self) -> Facts:

@@ -124,8 +124,8 @@ def _target(data: dict[str, Any], path: Path) -> Target:
         url=base_url(data["url"]) if "url" in data else None,
         start=_start(data["start"]) if "start" in data else None,
         ready=_ready(data.get("ready", {})),
-        agents=tuple(_agent(agent) for agent in data["agents"]),
-        keys=tuple(_key(key) for key in data["keys"]),
+        agents=tuple(_agent(agent) for agent in data.get("agents", ())),
+        keys=tuple(_key(key) for key in data.get("keys", ())),
         capabilities=tuple(data.get("capabilities", ())),
         policies=Policies(**data.get("policies", {})),
         deadline=float(data.get("deadline", Target.deadline)),
@@ -135,6 +135,7 @@ def _target(data: dict[str, Any], path: Path) -> Target:
         reasoning_field=data.get("reasoning_field"),
         captures=data.get("captures"),
         upstream=data.get("upstream"),
+        kilo_behind=data.get("kilo", Target.kilo_behind),
     )
 
 
@@ -160,7 +161,7 @@ def _key(data: dict[str, Any]) -> Key:
     return Key(
         name=data["name"],
         state=data["state"],
-        agents=tuple(data["agents"]),
+        agents=tuple(data.get("agents", ())),
         source=_key_source(data),
         revoke=_request(data["revoke"]) if "revoke" in data else None,
         rate_cap=data.get("rate_cap"),

@@ -26,6 +26,7 @@ OWN: Mapping[str, Own] = {
         frozenset({"mint", "rate_cap", "incremental", "launches"}),
         frozenset({"non_boolean_stream", "empty_user_content", "history"}),
     ),
+    "kilo-agent": Own(frozenset({"kilo"}), frozenset(), frozenset()),
     "model-server": Own(
         frozenset({"window", "reasoning_field", "captures", "upstream"}),
         frozenset({"reasoning", "capture", "token_ids", "virtual_keys", "models"}),

@@ -21,6 +21,13 @@ from harness.template import PLACEHOLDERS, REVOKE_ONLY, has_lone_brace, is_varia
 from harness.toml_lines import KeyPath
 
 KEY_SOURCES = ("env", "command", "mint")
+KILO_AGENT = "kilo-agent"
+_ENDPOINT_ONLY = {
+    "agents": "an [[agents]] table with an id",
+    "keys": "a [[keys]] table with name, state, agents and a source",
+}
+_ENDPOINT_PLACEHOLDERS = {"opencode_url", "opencode_password", "shims"}
+_KILO_PLACEHOLDERS = {"resources_url", "config"}
 _STATES = ("valid", "expired", "revoked")
 
 
@@ -28,12 +35,29 @@ def rule_problems(data: Mapping[str, Any]) -> set[Problem]:
     """Return what in the data of a target file breaks a rule beyond the schema."""
     return {
         *_where_it_runs(data),
+        *_kilo_agent(data),
         *_readiness(data),
         *_agents(data),
         *_keys(data),
         *_leaves(data),
         *kind_problems(data),
     }
+
+
+def _kilo_agent(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """What only an agent endpoint has, or only an agent that wraps the Kilo CLI."""
+    if data.get("kind") != KILO_AGENT:
+        for key, example in _ENDPOINT_ONLY.items():
+            if key not in data:
+                yield Problem((), f"{key} is missing: add {example}")
+        return
+    for key in ("url", "agents", "keys"):
+        if key in data:
+            yield Problem((key,), f'is not for kind = "{KILO_AGENT}": remove it')
+    start = data.get("start")
+    command = start.get("command") if isinstance(start, dict) else None
+    if isinstance(command, list) and not any("config" in placeholders(str(part)) for part in command):
+        yield Problem(("start", "command"), "does not hold {config}, the file of the configuration to start with")
 
 
 def _where_it_runs(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -148,6 +172,7 @@ def _unknown_placeholder(path: KeyPath, name: str, known: list[str]) -> str:
 def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | None:
     """Return what may stand in the string at `path`, or None where braces mean nothing."""
     missing = set(REVOKE_ONLY)
+    missing |= _ENDPOINT_PLACEHOLDERS if data.get("kind") == KILO_AGENT else _KILO_PLACEHOLDERS
     match path:
         case ("start", "command" | "env" | "cwd", *_) | ("captures",):
             pass
@@ -156,9 +181,9 @@ def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | N
         case ("keys", int(), "mint", "path" | "headers" | "body", *_):
             pass
         case ("keys", int(index), "revoke", "path" | "headers" | "body", *_):
-            missing = _missing_in_revoke(data["keys"][index].get("mint"))
+            missing = _KILO_PLACEHOLDERS | _missing_in_revoke(data["keys"][index].get("mint"))
         case ("mint", "revoke", "path" | "headers" | "body", *_):
-            missing = _missing_in_revoke(data["mint"])
+            missing = _KILO_PLACEHOLDERS | _missing_in_revoke(data["mint"])
         case ("mint", "path" | "headers" | "agent_headers" | "store", *_) | ("mint", "list", "path"):
             pass
         case _:

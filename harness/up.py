@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 
+from harness import kilo_behind
 from harness.behind import ModelBehind
+from harness.kilo_agents import LiveAgents, Wanted
 from harness.launch import Launch
 from harness.stack import Stack
 
@@ -16,6 +18,8 @@ def describe(launch: Launch) -> str:
     The key and opencode's password are shown in clear: both were made for this run, or are the user's own.
     """
     facts, behind = launch.target.facts, launch.behind
+    if isinstance(launch.live, LiveAgents):
+        return _agent(launch.live)
     if isinstance(behind, ModelBehind):
         return f"model server  {behind.model_url}"
     lines = [f"endpoint      {launch.live.url}/v1"]
@@ -33,3 +37,16 @@ def describe(launch: Launch) -> str:
     curl = ["curl", "-sS", f"{launch.live.url}/v1/chat/completions", "-H", f"authorization: Bearer {secret}"]
     curl += ["-H", "content-type: application/json", "-d", body]
     return "\n".join([*lines, f"key           {secret}", "", shlex.join(curl)])
+
+
+def _agent(live: LiveAgents) -> str:
+    """An agent that wraps the Kilo CLI, told nothing but a model, a model server and a resources server."""
+    servers = {"model_server": "{model_url}", "resources_server": "{resources_url}"}
+    url = live.start(Wanted({"model": kilo_behind.MODELS[0], **servers}))
+    curl = ["curl", "-sS", f"{url}/v1/responses", "-H", "content-type: application/json", "-d", '{"input": "Hello"}']
+    lines = [
+        f"agent             {url}",
+        f"model server      {live.behind.model_url}",
+        f"resources server  {live.behind.resources.url}",
+    ]
+    return "\n".join([*lines, "", shlex.join(curl)])

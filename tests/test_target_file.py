@@ -60,7 +60,7 @@ ERRORS = {
     # the root
     "kind unknown": (
         'kind = "x"\nname = "n"\n' + URL + AGENT + KEY,
-        '1: kind: "x" is not one of agent-endpoint, model-server',
+        '1: kind: "x" is not one of agent-endpoint, model-server, kilo-agent',
     ),
     "kind missing": ('name = "n"\n' + URL + AGENT + KEY, '1: kind is missing: add kind = "agent-endpoint"'),
     "name missing": (
@@ -82,7 +82,7 @@ ERRORS = {
     "key unknown and far": (
         HEAD + URL + "zzz = 1\n" + AGENT + KEY,
         "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
-        "start, ready, agents, keys, mint, window, reasoning_field, captures, upstream",
+        "start, ready, agents, keys, mint, window, reasoning_field, captures, upstream, kilo",
     ),
     "key unknown and quoted": (
         HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,

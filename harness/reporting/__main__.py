@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from harness.mutants.endpoint import MUTANTS
+from harness.mutants.kilo_agent import MUTANTS as KILO_MUTANTS
 from harness.mutants.kilo_cli import FLAWS as KILO_FLAWS
 from harness.mutants.model import FLAWS as MODEL_FLAWS
 from harness.mutants.mutant import Mutant
@@ -18,7 +19,7 @@ from harness.requirements import catalogue, suites
 def page() -> str:
     """The page for all suites as they are now."""
     caught: dict[str, list[str]] = {}
-    mutants: tuple[Mutant[Any], ...] = (*MUTANTS, *FLAWS, *MODEL_FLAWS, *KILO_FLAWS)
+    mutants: tuple[Mutant[Any], ...] = (*MUTANTS, *FLAWS, *MODEL_FLAWS, *KILO_FLAWS, *KILO_MUTANTS)
     for mutant in mutants:
         for id_ in mutant.caught_by:
             caught.setdefault(id_, []).append(mutant.name)

@@ -1,0 +1,41 @@
+"""Broken agents that wrap the Kilo CLI, each a small change to the reference's parts, and started with its arguments.
+
+`python -m harness.mutants.kilo_agent NAME --port N --config FILE`
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from harness.errors import UsageError
+from harness.mutants.kilo_agent_answers import ANSWERS
+from harness.mutants.kilo_agent_runs import RUNS
+from harness.mutants.kilo_agent_settings import SETTINGS
+from harness.mutants.mutant import Mutant
+from harness.reference.kilo.parts import Parts
+from harness.reference.kilo.serve import serve
+
+MUTANTS: tuple[Mutant[Parts], ...] = (*SETTINGS, *RUNS, *ANSWERS)
+
+
+def find(name: str) -> Mutant[Parts]:
+    """The mutant of that name; raises UsageError."""
+    for mutant in MUTANTS:
+        if mutant.name == name:
+            return mutant
+    raise UsageError(f"no mutant is called {name!r}", f"the mutants are: {', '.join(m.name for m in MUTANTS)}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve the mutant that the first argument names; the exit code."""
+    try:
+        mutant = find(arguments[0] if arguments else "")
+    except UsageError as error:
+        sys.stderr.write(f"{error.message}\n{error.hint}\n")
+        return error.exit_code
+    return serve(arguments[1:], mutant.apply(Parts()), f"python -m harness.mutants.kilo_agent {mutant.name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
