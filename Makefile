@@ -18,7 +18,7 @@ run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand
 	$(BIN)/turnproof run -n 4
 
 test: $(READY)  ## Every test, those over the real opencode included.
-	$(BIN)/python -m pytest -n 8 --dist loadgroup
+	$(BIN)/python -m pytest -n 5 --dist loadgroup
 
 check: $(READY)  ## Style and types.
 	$(BIN)/ruff check .
