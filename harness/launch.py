@@ -103,7 +103,7 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
     if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
         return _model_alone(target, wanted, say) if mentions(target, "model_url") else None
     if wanted == STAND_IN:
-        return StandIn(pace=_PACE)
+        return StandIn(pace=_PACE, prompt=True)
     return real_opencode(VERSION if wanted == REAL else wanted, say)
 
 

@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,8 @@ def serving(part: Part, engine: Engine, work: Path, settings: Mapping[str, Any],
     folder.mkdir()
     behaviour = find(part.flaw).apply(Behaviour()) if part.flaw else Behaviour()
     behaviour = with_pace(behaviour, part.pace)
+    if part.prompt:
+        behaviour = replace(behaviour, preparing=0.0)
     server = OpencodeServer(settings, folder, password, behaviour=behaviour)
     engine.call(server.start(), _CALL_SECONDS)
     try:

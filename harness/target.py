@@ -160,11 +160,13 @@ class Minting:
 class StandIn:
     """The opencode stand-in.
 
-    `flaw` names what is broken in it on purpose; its waits are `pace` times shorter than the real one's.
+    `flaw` names what is broken in it on purpose; its waits are `pace` times shorter than the real one's. Turns of one
+    that is `prompt` begin at once, where the real one takes a moment.
     """
 
     flaw: str | None = None
     pace: float = 1.0
+    prompt: bool = False
 
     def __str__(self) -> str:
         return f"opencode stand-in{f' with flaw {self.flaw}' if self.flaw else ''}"

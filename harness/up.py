@@ -20,7 +20,8 @@ def describe(launch: Launch) -> str:
     facts, behind = launch.target.facts, launch.behind
     if isinstance(launch.live, LiveAgents):
         return _agent(launch.live)
-    if isinstance(behind, ModelBehind):
+    if launch.target.kind == "kilo-cli":
+        assert isinstance(behind, ModelBehind)
         return f"model server  {behind.model_url}"
     lines = [f"endpoint      {launch.live.url}/v1"]
     if isinstance(behind, Stack):

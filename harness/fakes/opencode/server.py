@@ -124,6 +124,5 @@ def with_pace(behaviour: Behaviour, pace: float) -> Behaviour:
     return replace(
         behaviour,
         heartbeat=behaviour.heartbeat / pace,
-        preparing=behaviour.preparing / pace,
         retry_after=lambda attempt, headers: slow(attempt, headers) / pace,
     )
