@@ -98,10 +98,13 @@ class Kilo:
     def play(self, *scenarios: Scenario) -> tuple[Played, ...]:
         """Play scenarios, several at once, each with nonces of its own."""
         plays = [self._filled(scenario) for scenario in scenarios]
+        under: list[Under] = []
         rans: list[Ran] = []
-        for first in range(0, len(plays), _AT_ONCE):
-            under = [self._begin(*play) for play in plays[first : first + _AT_ONCE]]
-            rans += [each.result() for each in under]
+        for play in plays:
+            if len(under) - len(rans) == _AT_ONCE:
+                rans.append(under[len(rans)].result())
+            under.append(self._begin(*play))
+        rans += [each.result() for each in under[len(rans) :]]
         label = "model calls of " + ", ".join(scenario.name for scenario in scenarios)
         calls = self._journal.wait(label, "model", _none_open, _CALLS_SECONDS)
         return tuple(
