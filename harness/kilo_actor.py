@@ -98,10 +98,17 @@ class Kilo:
     def play(self, *scenarios: Scenario) -> tuple[Played, ...]:
         """Play scenarios, several at once, each with nonces of its own."""
         plays = [self._filled(scenario) for scenario in scenarios]
+        # All answers are set before anything starts: setting them forgets which steps were served.
+        for scenario, words in plays:
+            nonce = words["asked"] if scenario.named else None
+            self._script.answer(f"answers to {scenario.name}", *scenario.steps, nonce=nonce, summary=scenario.summary)
+        under: list[Under] = []
         rans: list[Ran] = []
-        for first in range(0, len(plays), _AT_ONCE):
-            under = [self._begin(*play) for play in plays[first : first + _AT_ONCE]]
-            rans += [each.result() for each in under]
+        for scenario, _ in plays:
+            if len(under) - len(rans) == _AT_ONCE:
+                rans.append(under[len(rans)].result())
+            under.append(self._begin(scenario))
+        rans += [each.result() for each in under[len(rans) :]]
         label = "model calls of " + ", ".join(scenario.name for scenario in scenarios)
         calls = self._journal.wait(label, "model", _none_open, _CALLS_SECONDS)
         return tuple(
@@ -119,9 +126,7 @@ class Kilo:
         words = {name: self._world.nonce(f"{scenario.name} {name}") for name in ("asked", "answered")}
         return filled(scenario, words), words
 
-    def _begin(self, scenario: Scenario, words: Mapping[str, str]) -> Under:
-        nonce = words["asked"] if scenario.named else None
-        self._script.answer(f"answers to {scenario.name}", *scenario.steps, nonce=nonce, summary=scenario.summary)
+    def _begin(self, scenario: Scenario) -> Under:
         hangs = scenario.may_hang and self.recorded(scenario).get("status", 0) is None
         return self.begin(scenario.name, scenario.start, self._deadline / _HANGING if hangs else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from harness.errors import TargetNotReady, UsageError
 from harness.exchange import Exchange
 from harness.fakes.kilo.rules import NEWEST
 from harness.fakes.model.script import Answer, Rule, messages_of
+from harness.fetch import fetch
 from harness.kilo_cli import MODELS
 from harness.kilo_desk import KiloDesk, open_desk
 from harness.kilo_recorded import versions
@@ -72,6 +74,21 @@ def _name(source: KiloSource) -> str:
     if isinstance(source, tuple):
         return f"kilo at {source[0]}"
     return str(source) if isinstance(source, KiloStandIn) else f"kilo {source}"
+
+
+def described(target: Target) -> tuple[dict[str, str], ...]:
+    """The CLI that is judged, for the header of a results file: its name, and version and digest as far as known."""
+    source = target.kilo
+    if source is None:
+        return ()
+    if isinstance(source, KiloStandIn):
+        return ({"name": "kilo stand-in", "version": source.version},)
+    known = {"name": "kilo"} if isinstance(source, tuple) else {"name": "kilo", "version": source}
+    binary = Path(source[0]) if isinstance(source, tuple) else fetch(f"kilo@{source}")
+    if not binary.is_file():
+        return (known,)
+    with binary.open("rb") as stream:
+        return ({**known, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()},)
 
 
 @contextlib.contextmanager

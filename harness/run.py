@@ -16,7 +16,7 @@ from typing import IO
 
 import pytest
 
-from harness import doctor
+from harness import doctor, kilo_target
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
@@ -156,7 +156,7 @@ def _header(order: Order, planned: tuple[Planned, ...], part: Part | None) -> He
         require_all=order.require_all,
         planned=planned,
         requirements=tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed),
-        parts=(describe(part),) if part else (),
+        parts=(*((describe(part),) if part else ()), *kilo_target.described(order.target)),
     )
 
 

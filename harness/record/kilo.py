@@ -70,7 +70,7 @@ def record_version(version: str, out: Path, say: Callable[[str], None]) -> Itera
     before = recorded(other)
     for name, kept in fresh.items():
         for line in differences(name, before[name], kept) if name in before else ["+ not recorded before"]:
-            yield f"differs from {other}: {name}: {line}"
+            yield f"differs from {other}: {kept['about']}: {line}"
     table = json.dumps(rules(version, fresh), indent=1) + "\n"
     (folder / FILE).write_text(table, encoding="utf-8")
 

@@ -13,7 +13,7 @@ from harness.fakes.kilo.rules import NEWEST, table_of
 from harness.fakes.kilo.shim import write_shim
 from harness.kilo_recorded import file_name, recorded, versions
 from harness.kilo_starts import HELP, budget, over_window
-from harness.record.kilo import record
+from harness.record.kilo import record, record_version
 from harness.record.kilo_compare import differences
 from harness.record.kilo_rules import rules
 
@@ -74,3 +74,17 @@ def test_recordings_hold_nothing_of_the_machine() -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in folder.glob("kilo-*/*.json"))
     assert "/tmp" not in texts
     assert "127.0.0.1" not in texts
+
+
+def test_an_unknown_version_is_compared_with_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shims = tmp_path / "shims"
+    shim = write_shim(shims)
+    behaviour = {"version": NEWEST, "rules": {"not_found": 3, "title_call": True}}
+    (shims / "behaviour.json").write_text(json.dumps(behaviour), encoding="utf-8")
+    monkeypatch.setattr("harness.record.kilo.fetch", lambda _spec, **_options: shim)
+    told = list(record_version("99.0.0", tmp_path / "out", lambda _: None))
+    line = "differs from 7.7.9: a model's name that is unlisted: nemo/unlisted: + exit status 3"
+    assert line in told
+    assert any("request without tools has max_tokens" in line for line in told)
+    table = json.loads((tmp_path / "out" / "kilo-99.0.0" / "rules.json").read_text(encoding="utf-8"))
+    assert (table["version"], table["not_found"], table["title_call"]) == ("99.0.0", 3, True)

@@ -37,6 +37,11 @@ class Asked(NamedTuple):
     words: tuple[str, ...]
     after_dashes: tuple[str, ...]
 
+    @property
+    def all_words(self) -> tuple[str, ...]:
+        """The words of the prompt."""
+        return (*self.words, *self.after_dashes)
+
     def value(self, option: str) -> str:
         """The value of an option, empty when it was not given."""
         given = self.options.get(option, "")

@@ -89,8 +89,13 @@ def _valid(settings: dict[str, Any], path: str, rules: Rules) -> dict[str, Any]:
     if not isinstance(providers, dict):
         raise BadConfiguration(path, "Invalid input: expected record provider")
     for name, provider in providers.items():
-        for model, entry in (provider.get("models") or {}).items():
+        models = provider.get("models", {}) if isinstance(provider, dict) else None
+        if not isinstance(models, dict):
+            raise BadConfiguration(path, f"Invalid input: expected record provider.{name}")
+        for model, entry in models.items():
             at = f"provider.{name}.models.{model}"
+            if not isinstance(entry, dict):
+                raise BadConfiguration(path, f"Invalid input: expected record {at}")
             limit, interleaved = entry.get("limit"), entry.get("interleaved")
             if limit is not None and not {"context", "output"} <= limit.keys():
                 raise BadConfiguration(path, f"Invalid input: expected number, received undefined {at}.limit")

@@ -61,7 +61,7 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
         sys.stderr.write(_help(rules))
         return 0 if asked is not None and "--help" in asked.options else 1
     printer = Printer(behaves, asked.value("--format") == "json")
-    prompt = _prompt(asked, faults)
+    prompt = _prompt(asked, behaves)
     if not prompt.strip() and not faults.takes_empty:
         printer.complain(_NO_MESSAGE)
         return 1
@@ -87,15 +87,24 @@ def _run(behaves: Behaviour, asked: Asked | None, directory: str) -> int | None:
     return None if rules.lingers and telemetry_is_on(os.environ) else status
 
 
-def _prompt(asked: Asked, faults: Faults) -> str:
-    """The words of the command line, and what is on standard input unless that is nothing."""
-    prompt = " ".join([*asked.words, *asked.after_dashes])
-    if faults.trims:
+def _prompt(asked: Asked, behaves: Behaviour) -> str:
+    """The words of the command line, and what is on standard input.
+
+    A version that quotes words waits for the end of standard input, and puts a line break before it in any case.
+    """
+    quotes = behaves.rules.quotes
+    words = (_quoted(word) if quotes and any(map(str.isspace, word)) else word for word in asked.all_words)
+    prompt = " ".join(words)
+    if behaves.faults.trims:
         prompt = prompt.strip()
-    if stdin_state() in ("file", "data", "ended"):
-        given = sys.stdin.buffer.read().decode("utf-8", "replace")
-        return f"{prompt}\n{given}" if given.strip() else prompt
-    return prompt
+    state = stdin_state()
+    reads = state not in ("terminal", "closed") if quotes else state in ("file", "data", "ended")
+    given = sys.stdin.buffer.read().decode("utf-8", "replace") if reads else ""
+    return f"{prompt}\n{given}" if given or (reads and quotes) else prompt
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '\\"') + '"'
 
 
 def _touch_user(faults: Faults, prompt: str) -> str:

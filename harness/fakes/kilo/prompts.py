@@ -32,9 +32,6 @@ def tools(rules: Rules) -> list[dict[str, Any]]:
 
 def user(rules: Rules, prompt: str, directory: str) -> dict[str, Any]:
     """The user's message as this version words it."""
-    if rules.quotes:
-        worded = _quoted(prompt) if any(map(str.isspace, prompt)) else prompt
-        return {"role": "user", "content": f"{worded}\n"}
     if not rules.environment:
         return {"role": "user", "content": prompt}
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -46,10 +43,6 @@ def summary_request(messages: list[dict[str, Any]]) -> dict[str, Any]:
     """The request to sum a conversation up."""
     said = json.dumps(messages, ensure_ascii=False)
     return {"role": "user", "content": f"Create a new anchored summary of this conversation:\n{said}"}
-
-
-def _quoted(prompt: str) -> str:
-    return '"' + prompt.replace('"', '\\"') + '"'
 
 
 def _tool(name: str, room: int) -> dict[str, Any]:

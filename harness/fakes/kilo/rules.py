@@ -21,8 +21,9 @@ class Rules(NamedTuple):
 
     Requests: `options` are those that `kilo run` knows, `tools` the names that the model is offered, `system` and
     `schemas` the characters of the system text and of the tools' JSON. `title_call`: a call without tools, for a title,
-    comes before the turn. `environment`: a text about the surroundings follows the prompt. `quotes`: a prompt with
-    white space is quoted. `window`: what is left of the model's window caps `max_tokens`.
+    comes before the turn. `environment`: a text about the surroundings follows the prompt. `quotes`: a word with white
+    space is quoted, and the end of standard input waited for. `window`: what is left of the model's window caps
+    `max_tokens`.
 
     Reasoning: `reasoning_fields` are the fields of an answer that are read, `needs_thinking`: they are told only with
     `--thinking`. `sent_back`: for a declared `interleaved.field` (empty for none) the field under which reasoning goes

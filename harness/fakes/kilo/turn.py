@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple, NoReturn
 
 from harness.fakes.kilo import prompts
+from harness.fakes.kilo.answer import Answer
 from harness.fakes.kilo.behaviour import Behaviour
 from harness.fakes.kilo.budget import max_tokens
 from harness.fakes.kilo.calls import BadChunk, Endpoint, ErrorChunk, Refused, stream
@@ -19,7 +21,6 @@ from harness.fakes.kilo.tools import call as call_tool
 
 Message = dict[str, Any]
 
-_FINISH = {"stop": "stop", "length": "length", "content_filter": "content-filter", "tool_calls": "tool-calls"}
 _WAITS = (2.0, 4.0, 8.0, 16.0, 30.0)
 _OVERFLOW = ("context length", "context_length_exceeded", "maximum context")
 _ATTEMPTS = 3
@@ -49,8 +50,10 @@ class Overflow(Exception):
 
 
 class Turn:
-    """One turn. `run` plays it; `options` are those of the command line,
-    `retries` bounds how often a call is tried again (None: without end)."""
+    """One turn, which `run` plays.
+
+    `options` are those of the command line, `retries` bounds how often a call is tried again (None: without end).
+    """
 
     def __init__(
         self,
@@ -137,9 +140,7 @@ class Turn:
             prompts.user(self._rules, prompts.CONTINUE, self._directory),
         ]
 
-    def _collect(
-        self, messages: list[Message], message: str = "", tools: list[dict[str, Any]] | None = None
-    ) -> _Answer:
+    def _collect(self, messages: list[Message], message: str = "", tools: list[dict[str, Any]] | None = None) -> Answer:
         """The answer to a call, tried again as long as that may help; its parts are told when `message` is given."""
         body: dict[str, Any] = {"model": self._model.name}
         default = self._faults.default_budget
@@ -150,7 +151,7 @@ class Turn:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
         tries = 0
         while True:
-            answer = _Answer(self, message)
+            answer = Answer(self._rules.reasoning_fields, functools.partial(self._tell, message))
             try:
                 for chunk in stream(self._model.endpoint, body):
                     answer.take(chunk)
@@ -163,7 +164,7 @@ class Turn:
                 answer.close()
                 return answer
 
-    def _tell_error(self, error: Exception, answer: _Answer) -> NoReturn:
+    def _tell_error(self, error: Exception, answer: Answer) -> NoReturn:
         """Tell of an error that ends the turn, or this step of it."""
         if not isinstance(error, Refused):
             data: dict[str, Any] = {"message": self._worded(error)}
@@ -187,15 +188,10 @@ class Turn:
             return _json(error.error if self._rules.error_object else str(error))
         return f"{self._rules.parse_prefix}{error}" if isinstance(error, BadChunk) else str(error)
 
-    def tell(self, message: str, kind: str, part: Part) -> None:
+    def _tell(self, message: str, kind: str, part: Part) -> None:
         """Tell of a part of the answer that is whole."""
         if message and (kind != "reasoning" or self._thinking or not self._rules.needs_thinking):
             self._printer.part(kind, message, part)
-
-    @property
-    def reasoning_fields(self) -> tuple[str, ...]:
-        """The fields of an answer that are read as reasoning."""
-        return self._rules.reasoning_fields
 
     def _use(self, message: str, asked: dict[str, Any]) -> tuple[dict[str, Any], Message]:
         """Run a tool and tell of it: the call as it goes back to the model, and its result."""
@@ -206,103 +202,19 @@ class Turn:
             self._printer.warn(f"permission requested: external_directory ({folder}/*); auto-rejecting")
         part = {"type": "tool", "callID": asked["id"], "tool": done.name, "state": done.state}
         part["state"]["time"] = {"start": began, "end": now()}
-        self.tell(message, "tool_use", part)
+        self._tell(message, "tool_use", part)
         function = {"name": done.name, "arguments": _json(done.given)}
         call = {"id": asked["id"], "type": "function", "function": function}
         return call, {"role": "tool", "content": done.told, "tool_call_id": asked["id"]}
 
-    def _finish(self, message: str, answer: _Answer) -> None:
+    def _finish(self, message: str, answer: Answer) -> None:
         part: Part = {"type": "step-finish", "reason": answer.reason or self._rules.unfinished}
         if self._rules.measures:
             elapsed = now() - answer.began
             rate = answer.output / max(elapsed / 1000, 0.001)
             part |= {"metrics": {"generation": rate, "source": "computed"}}
             part |= {"time": {"start": answer.began, "end": now(), "elapsed": elapsed}}
-        self.tell(message, "step_finish", {**part, "cost": 0, "tokens": answer.tokens(self._rules.output_without)})
-
-
-class _Answer:
-    """One answer of the model as it comes in; its texts are told as soon as they are whole."""
-
-    def __init__(self, turn: Turn, message: str) -> None:
-        self._turn, self._message = turn, message
-        self._kind, self._pieces, self._start = "", list[str](), 0
-        self._started = False
-        self._usage: dict[str, Any] = {}
-        self.began = now()
-        self.text = self.reasoning = ""
-        self.finish: str | None = None
-        self.calls: list[dict[str, Any]] = []
-
-    def take(self, chunk: dict[str, Any]) -> None:
-        """One chunk of the stream."""
-        if not self._started:
-            self._started = True
-            self._turn.tell(self._message, "step_start", {"type": "step-start"})
-        self._usage = chunk.get("usage") or self._usage
-        for choice in chunk.get("choices") or ():
-            self.finish = choice.get("finish_reason") or self.finish
-            delta = choice.get("delta") or {}
-            thought = next((delta[field] for field in self._turn.reasoning_fields if delta.get(field)), "")
-            self._say("reasoning", thought)
-            self._say("text", delta.get("content") or "")
-            for call in delta.get("tool_calls") or ():
-                self._take_call(call)
-
-    def _say(self, kind: str, text: str) -> None:
-        if not text:
-            return
-        if kind != self._kind:
-            self.close()
-            self._kind, self._start = kind, now()
-        self._pieces.append(text)
-
-    def _take_call(self, call: dict[str, Any]) -> None:
-        index, function = int(call.get("index", 0)), call.get("function") or {}
-        while len(self.calls) <= index:
-            self.calls.append({"id": "", "name": "", "arguments": ""})
-        known = self.calls[index]
-        known["id"] = call.get("id") or known["id"]
-        known["name"] = function.get("name") or known["name"]
-        known["arguments"] += function.get("arguments") or ""
-
-    def close(self) -> None:
-        """The text under way is whole."""
-        if self._kind:
-            text = "".join(self._pieces)
-            part = {"type": self._kind, "text": text, "time": {"start": self._start, "end": now()}}
-            self._turn.tell(self._message, self._kind, part)
-            if self._kind == "text":
-                self.text += text
-            else:
-                self.reasoning += text
-        self._kind, self._pieces = "", []
-
-    @property
-    def reason(self) -> str:
-        """Why it ended, in the CLI's words; empty when the model did not say."""
-        return "" if self.finish is None else _FINISH.get(self.finish, "other")
-
-    @property
-    def output(self) -> int:
-        """Its tokens."""
-        return int(self._usage.get("completion_tokens") or 0)
-
-    def tokens(self, without_reasoning: bool) -> dict[str, Any]:
-        """The usage in the CLI's words; the output counts reasoning too unless `without_reasoning`."""
-        usage = self._usage
-        prompt = int(usage.get("prompt_tokens") or 0)
-        reasoning = int((usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0)
-        cached = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
-        total = {"total": int(usage.get("total_tokens") or prompt + self.output)} if usage else {}
-        output = self.output - reasoning if without_reasoning else self.output
-        return {
-            **total,
-            "input": prompt - cached,
-            "output": output,
-            "reasoning": reasoning,
-            "cache": {"read": cached, "write": 0},
-        }
+        self._tell(message, "step_finish", {**part, "cost": 0, "tokens": answer.tokens(self._rules.output_without)})
 
 
 def _may_help(error: Exception) -> bool:

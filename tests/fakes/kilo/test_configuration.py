@@ -51,6 +51,8 @@ def test_variables_stand_for_what_they_hold(tmp_path: Path) -> None:
         "{",
         "[]",
         '{"provider": 3}',
+        '{"provider": {"nemo": 3}}',
+        '{"provider": {"nemo": {"models": {"m": 3}}}}',
         '{"provider": {"nemo": {"models": {"m": {"limit": {"context": 1}}}}}}',
         '{"provider": {"nemo": {"models": {"m": {"interleaved": {"field": "reasoning"}}}}}}',
     ],

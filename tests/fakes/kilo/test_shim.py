@@ -19,7 +19,7 @@ import pytest
 from harness.behind import ModelAlone, ModelBehind, model_alone
 from harness.engine import Engine
 from harness.fakes.kilo.shim import write_shim
-from harness.fakes.model.script import Answer, Rule, ToolCall
+from harness.fakes.model.script import Answer, Rule, ToolCall, messages_of
 from harness.journal import Journal
 
 SECONDS = 20.0
@@ -184,6 +184,20 @@ def test_what_is_on_standard_input_is_part_of_the_prompt(bench: Bench) -> None:
         out, _ = process.communicate(timeout=SECONDS)
     assert b'"text":"both"' in out
     assert bench.note("1.json")["stdin"] == "file"
+
+
+@pytest.mark.parametrize(
+    ("version", "given", "prompt"),
+    [("7.7.9", b"", "one two"), ("7.7.9", b"three", "one two\nthree"), ("7.0.33", b"three", '"one two"\nthree')],
+)
+def test_versions_differ_in_what_they_make_of_standard_input(
+    bench: Bench, version: str, given: bytes, prompt: str
+) -> None:
+    bench.behaves(version=version)
+    process = bench.start("run", "-m", "nemo/m", "--", "one two", stdin=subprocess.PIPE, KILO_TELEMETRY_LEVEL="off")
+    process.communicate(given, timeout=SECONDS)
+    texts = [text for call in bench.behind.journal.seen("model") for _, text in messages_of(call.request.json())]
+    assert any(text.startswith(prompt) for text in texts)
 
 
 def test_the_model_is_asked_through_the_proxy_of_the_environment(bench: Bench) -> None:
