@@ -23,7 +23,7 @@ REFERENCE, OVER, MUTANT = "reference-kilo", "reference-kilo@", "kilo-mutant:"
 
 _MODULE, _MUTANTS = "harness.reference.kilo", "harness.mutants.kilo_agent"
 _FILE = Path(__file__).parent / "fixtures" / "targets" / "reference-kilo.toml"
-_SECONDS = 300.0
+_SECONDS = 600.0
 _CHECK = "doctor"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.actors import Script
+from harness.actors import JournalReader, Script
 from harness.check import expect
-from harness.fakes.model.script import Answer
+from harness.fakes.model.script import Answer, messages_of
 from harness.fixtures.kilo_agent import IN_HOUSE, LARGE, PLAIN, Turn, declared
 from harness.kilo_agent_actors import Agents, Run
 from harness.kilo_answers import expect_answered
@@ -64,3 +64,17 @@ def test_the_prompt_comes_unchanged_behind_a_double_dash(
     expect_answered(reply, said, f"the prompt {prompt!r}")
     came = only_run().prompt
     expect(came == prompt, f"-- and then {prompt!r}", repr(came), "pass the prompt as one argument after --")
+
+
+@pytest.mark.requirement("KA-CMD-1")
+def test_the_prompt_reaches_the_model_unchanged(
+    starter: Agents, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+) -> None:
+    """With everything in it that a shell or a parser of arguments could take for its own."""
+    asked, said = nonce("asked"), nonce("said")
+    script.answer("script", Answer(text=said), nonce=asked)
+    prompt = "\n".join(PROMPTS.values()).replace("{}", asked)
+    reply = starter.start("agent", PLAIN).respond("reply", prompt)
+    expect_answered(reply, said, f"the prompt {prompt!r}")
+    read = "\n".join(text for call in journal.read("calls", "model") for _, text in messages_of(call.request.json()))
+    expect(prompt in read, "the prompt at the model", read[-1000:], "pass the prompt as one argument after --")

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from harness.actors import JournalReader
 from harness.check import expect
+from harness.exchange import header
 from harness.expectations import shown
 from harness.fixtures.kilo_agent import HOUSE, IN_HOUSE, LARGE, Turn, declared
 from harness.kilo_agent_actors import Agents, Kilo, Run
@@ -49,6 +51,20 @@ def test_an_entry_of_its_own_is_untouched(starter: Agents, agent_turn: Turn, onl
     agent_turn(starter.start("agent", declared({LARGE: ENTRY})), "plain")
     models = _providers(only_run())["house"].get("models")
     expect(models == {LARGE: ENTRY}, "the entry as it was declared", repr(models), MEND)
+
+
+@pytest.mark.requirement("KA-CONF-3")
+@pytest.mark.parametrize("models", [None, {LARGE: ENTRY}], ids=["added", "listed"])
+def test_the_declared_provider_is_asked(
+    starter: Agents, agent_turn: Turn, journal: JournalReader, models: Mapping[str, Any] | None
+) -> None:
+    """For the model by its own name, with the provider's key."""
+    agent_turn(starter.start("agent", declared(models)), "plain")
+    calls = [call.request for call in journal.read("calls", "model")]
+    asked = {(request.json() or {}).get("model") for request in calls}
+    expect(asked == {LARGE}, f"calls for the model {LARGE}", repr(asked), MEND)
+    keys = {header(request.headers, "authorization") for request in calls}
+    expect(keys == {"Bearer house-key"}, "calls with the provider's own key", f"{len(keys)} others", MEND)
 
 
 @pytest.mark.requirement("KA-CONF-3")

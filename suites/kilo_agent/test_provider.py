@@ -14,6 +14,8 @@ from harness.fixtures.kilo_agent import LARGE, MERGED, OWN_SETTINGS, PLAIN, SMAL
 from harness.kilo_agent_actors import Agents, Run
 
 NPM = "@ai-sdk/openai-compatible"
+SMALLEST: Mapping[str, Any] = {**PLAIN, "model": SMALL, "kilo_config": {}}
+ALL_GIVEN: Mapping[str, Any] = {"context_window": 65536, "max_output_tokens": 2048, "reasoning_field": "reasoning"}
 MEND = (
     "build kilo.json from the configuration and the model server's address, then write it, whatever kilo_config holds"
 )
@@ -37,7 +39,7 @@ def _model_in(run: Run, name: str) -> Mapping[str, Any]:
 
 
 @pytest.mark.requirement("KA-CONF-1")
-@pytest.mark.parametrize("configuration", [PLAIN, {**PLAIN, "model": SMALL, "kilo_config": {}}], ids=["", "small"])
+@pytest.mark.parametrize("configuration", [PLAIN, SMALLEST], ids=[LARGE, SMALL])
 def test_the_model_server_alone_is_enough(
     starter: Agents, agent_turn: Turn, only_run: Callable[[], Run], configuration: Mapping[str, Any]
 ) -> None:
@@ -59,6 +61,29 @@ def test_the_model_server_alone_is_enough(
     expect(whole, "the model with both of its limits", repr(model), MEND)
     field = _object(model.get("interleaved")).get("field")
     expect(isinstance(field, str), "the model with interleaved.field", repr(model), "name the field of its reasoning")
+
+
+@pytest.mark.requirement("KA-CONF-1")
+@pytest.mark.parametrize("configuration", [PLAIN, SMALLEST], ids=[LARGE, SMALL])
+def test_the_model_is_asked_by_its_bare_name(
+    starter: Agents, agent_turn: Turn, journal: JournalReader, configuration: Mapping[str, Any]
+) -> None:
+    """The CLI finds the model that it is told of, and the model server the name that it knows."""
+    agent_turn(starter.start("agent", configuration), "plain")
+    asked = {_object(call.request.json()).get("model") for call in journal.read("calls", "model")}
+    expect(asked == {configuration["model"]}, f"calls for {configuration['model']}", repr(asked), MEND)
+
+
+@pytest.mark.requirement("KA-CONF-4")
+@pytest.mark.parametrize(("given", "output"), [({}, 8192), (ALL_GIVEN, 2048)], ids=["defaults", "all given"])
+def test_the_limit_of_the_output_is_what_is_asked_for(
+    starter: Agents, agent_turn: Turn, journal: JournalReader, given: Mapping[str, Any], output: int
+) -> None:
+    """Where it fits the window, the CLI passes it on."""
+    agent_turn(starter.start("agent", {**PLAIN, **given}), "plain")
+    bodies = [_object(call.request.json()) for call in journal.read("calls", "model")]
+    asked = {body.get("max_tokens", body.get("max_completion_tokens")) for body in bodies if body.get("tools")}
+    expect(asked == {output}, f"calls for {output} tokens at most", repr(asked), "set limit from the configuration")
 
 
 @pytest.mark.requirement("KA-CONF-2")
@@ -93,11 +118,7 @@ def test_a_stale_address_is_replaced(starter: Agents, agent_turn: Turn, journal:
 LIMITS: Mapping[str, tuple[Mapping[str, Any], tuple[int, int], Any]] = {
     "defaults": ({}, (32768, 8192), {"field": "reasoning_content"}),
     "no reasoning field": ({"reasoning_field": None}, (32768, 8192), None),
-    "all given": (
-        {"context_window": 65536, "max_output_tokens": 2048, "reasoning_field": "reasoning"},
-        (65536, 2048),
-        {"field": "reasoning"},
-    ),
+    "all given": (ALL_GIVEN, (65536, 2048), {"field": "reasoning"}),
 }
 
 

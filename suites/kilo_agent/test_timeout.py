@@ -38,8 +38,8 @@ def _expect_over(agent: Agent, reply: Exchange, timeout: float, why: str) -> Non
 @pytest.mark.requirement("KA-FAULT-1")
 def test_a_cli_that_hangs_is_an_error(starter: Agents, cli_behind: Kilo, run_timeout: float, agent_turn: Turn) -> None:
     """Its time is over, which is said, and its folder is removed."""
+    agent_turn(starter.start("control", PLAIN), "control")
     agent = starter.start("agent", _limited(run_timeout))
-    agent_turn(agent, "control")
     cli_behind.behave("behave", hang="start")
     _expect_over(agent, agent.respond("reply", "Hello"), run_timeout, "a CLI that hangs")
     kept = cli_behind.kept("kept", cli_behind.runs("runs"))
@@ -51,8 +51,8 @@ def test_nothing_outlives_a_run_that_was_ended(
     starter: Agents, cli_behind: Kilo, run_timeout: float, agent_turn: Turn
 ) -> None:
     """Although it ignores requests to end, and has left a process in a session of its own."""
+    agent_turn(starter.start("control", PLAIN), "control")
     agent = starter.start("agent", _limited(run_timeout))
-    agent_turn(agent, "control")
     cli_behind.behave("behave", hang="end", ignores_term=True, detached=60.0)
     reply = agent.respond("reply", "Hello")
     _expect_over(agent, reply, run_timeout, "a CLI that hangs")
@@ -69,8 +69,8 @@ def test_after_a_timeout_no_model_call_is_made(
     agent_turn: Turn,
 ) -> None:
     """One run waits for the model, the other for a tool, after which it would ask the model again."""
+    agent_turn(starter.start("control", PLAIN), "control")
     agent = starter.start("agent", _limited(run_timeout))
-    agent_turn(agent, "control")
     tool = ToolCall("bash", json.dumps({"command": f"sleep {run_timeout + 1.0:g}", "description": "wait"}))
     script.answer("slow model", Answer(fault="hang"), nonce=nonce("slow model"))
     script.answer("slow tool", Answer("", tool_calls=(tool,), finish="tool_calls"), nonce=nonce("slow tool"))
