@@ -17,13 +17,16 @@ from harness.world import derive_nonce
 _CHECK = "doctor"
 
 
-def examine(target: Target, say: Say, wanted: str = STAND_IN) -> None:
+def examine(target: Target, say: Say, wanted: str = STAND_IN, attach: str | None = None) -> None:
     """Take the target through its whole life once, telling `say` each step; `wanted` opencode is put behind it.
+
+    `attach` is the control address of what `turnproof up` holds behind it.
 
     Raises TurnproofError for what keeps it from being judged, among it that something of it is left at the end.
     """
+    part = part_behind(target, wanted, say, attach)
     target = discovered(target)
-    with launched(target, part_behind(target, wanted, say), say) as launch:
+    with launched(target, part, say) as launch:
         round_trip(launch, secrets.token_hex(16), say)
         process = launch.process
         if process is not None:

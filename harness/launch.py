@@ -20,10 +20,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from harness import behind, keys, opencode, stack
+from harness.attached import attached
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
-from harness.errors import TargetNotReady
+from harness.errors import TargetNotReady, UsageError
 from harness.fetch import fetch
+from harness.held import HeldParts, held_at
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
 from harness.kinds import kind_named
@@ -37,8 +39,8 @@ from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
 
-Part = opencode.Part | ModelAlone
-"""What is put behind a target: an opencode with a model server behind it, or a model server alone."""
+Part = opencode.Part | ModelAlone | HeldParts
+"""What is put behind a target: an opencode with a model server behind it, a model server alone, or what is held."""
 
 Say = Callable[[str, str], None]
 """Told each step that succeeded, with a detail."""
@@ -73,22 +75,38 @@ class Launch:
         return self.redactor.redact(self.process.output.text()) if self.process else ""
 
 
-def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
+def part_behind(target: Target, wanted: str, say: Say, attach: str | None = None) -> Part | None:
     """What to put behind a target, or the opencode to judge; None for a target that is not told where to find any.
 
     `wanted` is the opencode behind an endpoint: `stand-in`, `real` or a version; a real one is fetched when the cache
-    lacks it.
+    lacks it. `attach` is the control address of what `turnproof up` holds behind a target given by URL.
+
+    Raises UsageError when that cannot be used.
     """
-    if kind_named(target.kind).behind == "model":
-        models = frozenset(model for _, model in models_of(target))
-        return ModelAlone(models) if mentions(target, "model_url") else None
+    if attach is not None:
+        return _held_behind(target, wanted, attach)
     if target.opencode is not None:
         return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
-    if not any(mentions(target, name) for name in _GIVEN):
-        return None
+    finds = ("model_url",) if kind_named(target.kind).behind == "model" else _GIVEN
+    return part_for(target, wanted, say) if any(mentions(target, name) for name in finds) else None
+
+
+def part_for(target: Target, wanted: str, say: Say) -> Part:
+    """What is to be behind a target of its kind; `wanted` as for `part_behind`."""
+    if kind_named(target.kind).behind == "model":
+        return ModelAlone(frozenset(model for _, model in models_of(target)))
     if wanted == STAND_IN:
         return StandIn(pace=_PACE)
     return real_opencode(VERSION if wanted == REAL else wanted, say)
+
+
+def _held_behind(target: Target, wanted: str, attach: str) -> HeldParts:
+    if target.url is None:
+        message = "--attach is for a target given by URL; what is behind one that turnproof starts is started too"
+        raise UsageError(message, "Leave --attach out, or name the target by its URL or in a file with url.")
+    if wanted != STAND_IN:
+        raise UsageError("with --attach, the opencode is the one that is held", "Give --opencode to turnproof up.")
+    return held_at(attach)
 
 
 def real_opencode(version: str, say: Say) -> Binary:
@@ -130,6 +148,9 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
         if isinstance(part, ModelAlone):
             running = ends.enter_context(behind.model_alone(engine, journal, part))
             say("what is behind it is up", str(part))
+        elif isinstance(part, HeldParts):
+            running = ends.enter_context(attached(engine, journal, part))
+            say("what is behind it is held", str(part))
         elif part is not None:
             tapped = target.opencode is None
             running = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
@@ -229,8 +250,17 @@ def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[Non
         raise
 
 
+def pace_of(part: Part | None) -> float:
+    """How many times shorter than real ones the waits of a part are."""
+    if isinstance(part, HeldParts):
+        return part.description.pace
+    return part.pace if isinstance(part, StandIn) else 1.0
+
+
 def describe(part: Part) -> dict[str, str]:
     """What is behind the target, for the header of a results file; see `harness.opencode.describe`."""
+    if isinstance(part, HeldParts):
+        return dict(part.description.part)
     if isinstance(part, ModelAlone):
         return {"name": "model server stand-in", "version": version("turnproof")}
     return opencode.describe(part)

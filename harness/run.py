@@ -21,7 +21,7 @@ from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
 from harness.kinds import kind_named
-from harness.launch import Part, Say, describe, launched, part_behind
+from harness.launch import Part, Say, describe, launched, pace_of, part_behind
 from harness.opencode import STAND_IN
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
@@ -30,7 +30,7 @@ from harness.requirements import catalogue
 from harness.results import CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
 from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
-from harness.target import StandIn, Target
+from harness.target import Target
 from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
@@ -41,7 +41,7 @@ class Order:
     """What to run: the target, a suite, which of its checks, in how many workers, where results go.
 
     `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
-    of these; None leaves all that match `expression`.
+    of these; None leaves all that match `expression`. `attach` is the control address of what `turnproof up` holds.
     """
 
     target: Target
@@ -53,6 +53,7 @@ class Order:
     workers: int = 0
     opencode: str = STAND_IN
     requirements: frozenset[str] | None = None
+    attach: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,9 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
     if order.workers and order.target.url is not None:
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
+    part = part_behind(order.target, order.opencode, observer.step, order.attach)
     order = replace(order, target=discovered(order.target))
-    part = part_behind(order.target, order.opencode, observer.step)
-    order = replace(order, target=replace(order.target, pace=part.pace if isinstance(part, StandIn) else 1.0))
+    order = replace(order, target=replace(order.target, pace=pace_of(part)))
     observer.planned(len(planned))
     header = _header(order, planned, part)
     with Held() as held, _results_file(order.out) as stream:

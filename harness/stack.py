@@ -92,6 +92,9 @@ class Stack:
         assert self.opencode_tap is not None
         self.engine.call(self.opencode_tap.obey(rules), _CALL_SECONDS)
 
+    def catch_up(self) -> None:
+        """Part of `Behind`: its taps and servers record as they go."""
+
     def settle(self) -> None:
         """Bring the parts to rest between two checks: script cleared, turns aborted, model calls over."""
         if self.opencode_tap is not None:
