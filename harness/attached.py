@@ -131,7 +131,8 @@ class Attached:
     def _act(self, name: str, body: Any = None) -> int:
         """Do something; the number of lines that had been written by then."""
         try:
-            answer = self._http.post(f"{self._held.address}/{self._welcome['session']}/{name}", json=body)
+            url = f"{self._held.address}/{self._welcome['session']}/{name}"
+            answer = self._http.post(url, content=json.dumps(body))
         except httpx.HTTPError as error:
             raise _lost(self._held) from error
         if answer.status_code == 410:

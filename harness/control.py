@@ -15,6 +15,7 @@ import hmac
 import json
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
@@ -33,6 +34,9 @@ from harness.tap_script import rule_from_json
 _PATIENCE = 5.0
 """Seconds in which the run before may let go."""
 
+_GATHERING = 0.002
+"""Seconds in which lines are gathered: each packet costs both ends more than all that is in it."""
+
 _CALL_SECONDS = 10.0
 _STOP_SECONDS = 60.0
 
@@ -43,6 +47,7 @@ class Session:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._loop = asyncio.get_running_loop()
+        self._unsent: deque[bytes] = deque()
         self.word = secrets.token_urlsafe(8)
         self.teller = Teller(self.write)
         self.left = asyncio.Event()
@@ -50,8 +55,17 @@ class Session:
         wire.gone = self.left.set
 
     def write(self, line: bytes) -> None:
-        """Send a line; may be called from any thread."""
-        self._loop.call_soon_threadsafe(self._wire.write, encode_chunk(line))
+        """Send a line, together with others that come meanwhile; may be called from any thread."""
+        self._unsent.append(line)
+        if len(self._unsent) == 1:
+            self._loop.call_soon_threadsafe(self._loop.call_later, _GATHERING, self._send)
+
+    def _send(self) -> None:
+        lines = []
+        while self._unsent:
+            lines.append(self._unsent.popleft())
+        if lines:
+            self._wire.write(encode_chunk(b"".join(lines)))
 
 
 class Control:

@@ -58,9 +58,7 @@ def held_at(address: str) -> HeldParts:
         answer = httpx.get(address, timeout=_SECONDS, trust_env=False)
         told = answer.json()
     except httpx.HTTPError as error:
-        raise UsageError(
-            f"nothing that can be asked is at {shown}: {error}", "Is turnproof up still running?"
-        ) from error
+        raise UsageError(f"no control answers at {shown}: {error}", "Is turnproof up still running?") from error
     except ValueError:
         told = None
     if not isinstance(told, dict) or "turnproof" not in told:

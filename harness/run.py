@@ -86,7 +86,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         writer.write(header.to_json())
         recorder = Recorder(writer, observer.done)
         measure = functools.partial(_measure, order, header, part, recorder, observer)
-        outcome, error = _outcome(measure, recorder, len(planned), held)
+        outcome, error = _outcome(measure, recorder, len(planned), held, order.workers > 0)
         footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
         writer.write(footer.to_json())
     return read(order.out / RESULTS), error
@@ -98,7 +98,7 @@ def _planned(order: Order) -> tuple[Planned, ...]:
 
 
 def _outcome(
-    measure: Callable[[], None], recorder: Recorder, planned: int, held: Held
+    measure: Callable[[], None], recorder: Recorder, planned: int, held: Held, workers: bool
 ) -> tuple[Outcome, TurnproofError | None]:
     try:
         with held.raising():
@@ -110,7 +110,8 @@ def _outcome(
     except TurnproofError as error:
         return "error", error
     if recorder.not_ready:
-        return "not-ready", TargetNotReady("a worker's target comes up", recorder.not_ready, "try without -n")
+        step, hint = ("a worker's target comes up", "try without -n") if workers else ("it stays up", "run again")
+        return "not-ready", TargetNotReady(step, recorder.not_ready, hint)
     if recorder.broken:
         return "error", HarnessError("\n".join(recorder.broken), "this is a fault of turnproof: please report it")
     if recorder.count != planned:
