@@ -56,8 +56,7 @@ class Hold:
             with contextlib.suppress(httpx.HTTPError):
                 async for line in self._lines:
                     with self._journal.changed:
-                        hear(line, mirror)
-                        self._heard += 1
+                        self._heard += hear(line, mirror)
                         self._journal.changed.notify_all()
         finally:
             with self._journal.changed:
@@ -65,7 +64,7 @@ class Hold:
                 self._journal.changed.notify_all()
 
     def heard_all(self, told: int, within: float) -> bool:
-        """Whether so many lines have come, or do within so many seconds; called on another thread."""
+        """Whether so much news has come, or does within so many seconds; called on another thread."""
         with self._journal.changed:
             self._journal.changed.wait_for(lambda: self._over or self._heard >= told, within)
             return self._heard >= told
@@ -129,7 +128,7 @@ class Attached:
         self._act("leave")
 
     def _act(self, name: str, body: Any = None) -> int:
-        """Do something; the number of lines that had been written by then."""
+        """Do something; how much news there was by then."""
         try:
             url = f"{self._held.address}/{self._welcome['session']}/{name}"
             answer = self._http.post(url, content=json.dumps(body))

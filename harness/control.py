@@ -3,7 +3,7 @@
 Below an address that ends in a secret word, `GET` tells what is held, and the time on the system's monotonic clock, by
 which the two processes tell each other when something was. `POST attach` is answered by a stream of lines
 that lasts as long as the run has the hold: what it needs to know, then all that the journal is told. What is done goes
-to `POST SESSION/NAME`, and its answer tells how many lines were written by then. When the stream's reader is gone, for
+to `POST SESSION/NAME`, and its answer tells how much news there was by then. When the stream's reader is gone, for
 whatever reason, the parts are brought to rest and the next run can have them.
 """
 
@@ -15,7 +15,6 @@ import hmac
 import json
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
@@ -34,8 +33,8 @@ from harness.tap_script import rule_from_json
 _PATIENCE = 5.0
 """Seconds in which the run before may let go."""
 
-_GATHERING = 0.002
-"""Seconds in which lines are gathered: each packet costs both ends more than all that is in it."""
+_GATHERING = 0.004
+"""Seconds in which news is gathered: each packet costs both ends more than all that is in it."""
 
 _CALL_SECONDS = 10.0
 _STOP_SECONDS = 60.0
@@ -47,25 +46,19 @@ class Session:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._loop = asyncio.get_running_loop()
-        self._unsent: deque[bytes] = deque()
         self.word = secrets.token_urlsafe(8)
-        self.teller = Teller(self.write)
+        self.teller = Teller(self._wake)
         self.left = asyncio.Event()
         self.over = asyncio.Event()
         wire.gone = self.left.set
 
-    def write(self, line: bytes) -> None:
-        """Send a line, together with others that come meanwhile; may be called from any thread."""
-        self._unsent.append(line)
-        if len(self._unsent) == 1:
-            self._loop.call_soon_threadsafe(self._loop.call_later, _GATHERING, self._send)
+    def send(self) -> None:
+        """Send what was gathered."""
+        if line := self.teller.take():
+            self._wire.write(encode_chunk(line))
 
-    def _send(self) -> None:
-        lines = []
-        while self._unsent:
-            lines.append(self._unsent.popleft())
-        if lines:
-            self._wire.write(encode_chunk(b"".join(lines)))
+    def _wake(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.call_later, _GATHERING, self.send)
 
 
 class Control:
@@ -133,7 +126,7 @@ class Control:
             await self._bring_to_rest()
             wire.write(encode_head(200, _LINES))
             self._session, self._journal.listener = session, session.teller
-            session.write(json.dumps(self._welcome(session)).encode() + b"\n")
+            wire.write(encode_chunk(json.dumps(self._welcome(session)).encode() + b"\n"))
             await session.left.wait()
             self._session, self._journal.listener = None, Listener()
             await self._bring_to_rest()
@@ -175,6 +168,7 @@ class Control:
                 await asyncio.to_thread(self._acts[name], body)
             except (TurnproofError, LookupError, TypeError, ValueError) as error:
                 return 500, {"error": repr(error)}
+            session.send()
             return 200, {"told": session.teller.told}
 
     async def _leave(self, word: str) -> tuple[int, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,46 +12,62 @@ from harness.journal import Journal, Listener, Recording
 
 
 class Teller(Listener):
-    """Gives each piece of news to `write` as a line; `told` counts them."""
+    """Gathers news, and calls `wake` at the first that was not yet taken; `told` counts all that was gathered.
 
-    def __init__(self, write: Callable[[bytes], None]) -> None:
-        self._write = write
+    News may come on any thread, and is put into words when it is taken: at once, which costs a fraction.
+    """
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self._wake = wake
+        self._news: deque[Callable[[], Any]] = deque()
         self.told = 0
 
     def began(self, exchange: Exchange) -> None:
         """Part of `Listener`."""
-        self._tell({"began": exchange_to_json(exchange)})
+        self._tell(lambda: ["began", exchange_to_json(exchange)])
 
     def grew(self, number: int, chunk: Chunk) -> None:
         """Part of `Listener`."""
-        self._tell({"grew": number, "at": chunk.at, "data": bytes_to_json(chunk.data)})
+        self._tell(lambda: ["grew", number, chunk.at, bytes_to_json(chunk.data)])
 
     def changed(self, number: int, fields: Mapping[str, Any]) -> None:
         """Part of `Listener`."""
-        self._tell({"changed": number, "fields": dict(fields)})
+        self._tell(lambda: ["changed", number, dict(fields)])
 
     def window_closed(self) -> None:
         """Part of `Listener`."""
-        self._tell({"window": "closed"})
+        self._tell(lambda: ["window closed"])
 
-    def _tell(self, news: dict[str, Any]) -> None:
+    def take(self) -> bytes:
+        """A line with all that was gathered; empty when that is nothing."""
+        news = []
+        while self._news:
+            news.append(self._news.popleft()())
+        return json.dumps(news).encode() + b"\n" if news else b""
+
+    def _tell(self, news: Callable[[], Any]) -> None:
         self.told += 1
-        self._write(json.dumps(news).encode() + b"\n")
+        self._news.append(news)
+        if len(self._news) == 1:
+            self._wake()
 
 
-def hear(line: str, listener: Listener) -> None:
-    """Tell `listener` what a `Teller` wrote in a line."""
-    match json.loads(line):
-        case {"began": exchange}:
-            listener.began(exchange_from_json(exchange))
-        case {"grew": number, "at": at, "data": data}:
-            listener.grew(number, Chunk(at, bytes_from_json(data)))
-        case {"changed": number, "fields": fields}:
-            if "headers" in fields:
-                fields["headers"] = tuple((name, value) for name, value in fields["headers"])
-            listener.changed(number, fields)
-        case {"window": "closed"}:
-            listener.window_closed()
+def hear(line: str, listener: Listener) -> int:
+    """Tell `listener` the news in a line that a `Teller` gave; how many there were."""
+    news = json.loads(line)
+    for each in news:
+        match each:
+            case ["began", exchange]:
+                listener.began(exchange_from_json(exchange))
+            case ["grew", number, at, data]:
+                listener.grew(number, Chunk(at, bytes_from_json(data)))
+            case ["changed", number, fields]:
+                if "headers" in fields:
+                    fields["headers"] = tuple((name, value) for name, value in fields["headers"])
+                listener.changed(number, fields)
+            case ["window closed"]:
+                listener.window_closed()
+    return len(news)
 
 
 class Mirror(Listener):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -25,7 +26,8 @@ def far(near: Journal) -> Journal:
     """A journal that is told to `near` line by line."""
     journal = Journal()
     mirror = Mirror(near, journal.epoch)
-    journal.listener = Teller(lambda line: hear(line.decode(), mirror))
+    teller = Teller(lambda: hear(teller.take().decode(), mirror))
+    journal.listener = teller
     return journal
 
 
@@ -88,24 +90,61 @@ def test_what_began_before_anybody_listened_is_left_out(near: Journal, far: Jour
 
 
 def test_what_a_journal_has_no_room_for_is_told_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines: list[bytes] = []
-    full, near = Journal(), Journal()
-    full.listener = Teller(lines.append)
+    full, near, teller = Journal(), Journal(), Teller(lambda: None)
+    full.listener = teller
     with monkeypatch.context() as patch:
         patch.setattr(journal_module, "WINDOW_BYTES", 0)
         full.record("model", REQUEST).data(b"answer")
-    mirror = Mirror(near, full.epoch)
-    for line in lines:
-        hear(line.decode(), mirror)
+    hear(teller.take().decode(), Mirror(near, full.epoch))
     assert [(each.request.body, each.body) for each in full.seen()] == [(b"", b"")]
     assert [(each.request.body, each.body) for each in near.seen()] == [(REQUEST.body, b"answer")]
 
 
-def test_news_is_counted() -> None:
-    journal, teller = Journal(), Teller(lambda _: None)
+def gathered() -> tuple[Journal, Teller, list[None]]:
+    """A journal, its teller, and how often that woke somebody."""
+    woken: list[None] = []
+    journal, teller = Journal(), Teller(lambda: woken.append(None))
     journal.listener = teller
+    return journal, teller, woken
+
+
+def test_news_is_counted() -> None:
+    journal, teller, _ = gathered()
     recording = journal.record("model", REQUEST)
     recording.data(b"x")
     recording.close("complete")
     recording.data(b"late")
-    assert teller.told == 3
+    assert teller.told == hear(teller.take().decode(), Listener()) == 3
+
+
+def test_somebody_is_woken_once_for_all_that_is_gathered() -> None:
+    journal, teller, woken = gathered()
+    recording = journal.record("model", REQUEST)
+    recording.data(b"x")
+    assert len(woken) == 1
+    teller.take()
+    recording.data(b"y")
+    assert len(woken) == 2
+
+
+def test_nothing_is_taken_twice() -> None:
+    journal, teller, _ = gathered()
+    assert teller.take() == b""
+    journal.record("model", REQUEST)
+    assert teller.take().endswith(b"\n")
+    assert teller.take() == b""
+
+
+def test_news_of_many_threads_is_all_told() -> None:
+    journal, teller, _ = gathered()
+    near = Journal()
+    mirror = Mirror(near, journal.epoch)
+    recording = journal.record("model", REQUEST)
+    with ThreadPoolExecutor(8) as pool:
+        for future in [pool.submit(recording.data, b"x") for _ in range(800)]:
+            if line := teller.take():
+                hear(line.decode(), mirror)
+            future.result()
+    if line := teller.take():
+        hear(line.decode(), mirror)
+    assert near.seen()[0].body == b"x" * 800
