@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("attached")
 
 OWNER = "owner-word-of-the-test"
 CONFIG = Path(harness.__file__).parent / "fixtures" / "targets" / "reference-endpoint.json"
-ROWS = "SCOPE-1 or STREAM-3 or FAULT-3 or FAULT-6 or (FAULT-2 and half) or TURN"
+ROWS = "SCOPE-1 or STREAM-3 or FAULT-3 or FAULT-6 or (FAULT-2 and half) or TURN-2 or TURN-4 or TURN-6"
 AGENTS = {"writer": "litellm/small-1", "research": "litellm/vendor/large-1", "ledger": "litellm/small-1"}
 SCOPES = {"MAIN_KEY": ["writer", "research"], "OTHER_KEY": ["writer", "ledger"]}
 
@@ -145,7 +145,8 @@ def test_run_that_is_killed_leaves_the_stack_to_the_next(field: Field, serving: 
         with Run("run", "-k", ROWS, "--target", field.file, *attach, cwd=tmp_path, env=env) as run:
             run.until("^3/")
             run.signal(signal.SIGKILL)
-            told = turnproof("doctor", field.file, *attach, cwd=tmp_path, env=env)
+            key = {"TURNPROOF_API_KEY": env["MAIN_KEY"]}
+            told = turnproof("doctor", f"http://127.0.0.1:{field.port}", *attach, cwd=tmp_path, env=key)
     assert told.returncode == 0, told.stdout + told.stderr
     assert "a nonce made it all the way round" in told.stdout
 

@@ -15,12 +15,13 @@ from harness.journal import Journal
 class ModelServer:
     """An OpenAI-compatible model server that serves `models` and says what its `script` holds.
 
-    With a `journal`, its calls are recorded there as hop `model`; without, they are recorded in a journal of its
-    own (a tap in front of it records what the run needs).
+    With a `journal`, its calls are recorded there as hop `model`; without, they are not kept (a tap in front of it
+    records what the run needs).
     """
 
     def __init__(self, models: Iterable[str], journal: Journal | None = None) -> None:
         self.models = frozenset(models)
+        self._kept = journal is not None
         self._journal = journal or Journal()
         self.script = Script()
         self._http = HttpServer(self._handle)
@@ -39,6 +40,8 @@ class ModelServer:
         await self._http.stop()
 
     def _handle(self, request: Request, wire: Wire) -> None:
+        if not self._kept:
+            self._journal.close_window()
         recording = self._journal.record("model", request)
         plan = respond(request, self.models, self.script.choose)
         play(plan, wire, recording, gate=self.script.gate(plan.gate) if plan.gate else None)
