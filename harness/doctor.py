@@ -15,6 +15,7 @@ from harness.target import Agent, Facts, Target
 from harness.world import derive_nonce
 
 _CHECK = "doctor"
+_CONFIGURE = "let it use the addresses that turnproof up printed"
 
 
 def examine(target: Target, say: Say, wanted: str = STAND_IN, attach: str | None = None) -> None:
@@ -67,7 +68,8 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     say("a nonce made it all the way round", f"client, target, opencode, model server, in {reply.duration or 0:.1f} s")
     if not any(_holds(call, asked) for call in models) or not any(asked in _sent(p) for p in prompts):
         message = "the target answered, but the prompt passed none of our journals"
-        raise TargetNotReady("the journals saw it", message, "let it use {opencode_url}", launch.log())
+        hint = "let it use {opencode_url}" if launch.target.url is None else _CONFIGURE
+        raise TargetNotReady("the journals saw it", message, hint, launch.log())
     say("the journals saw it", f"{len(prompts)} requests to opencode, {len(models)} to the model server")
 
 
@@ -133,7 +135,8 @@ def _lost(
     else:
         where = "it reached the model server, and its answer did not come back"
     message = f"{where}; the target answered {_shown(reply)}"
-    return TargetNotReady("a nonce makes it all the way round", message, "see the target's output", launch.log())
+    hint = "see the target's output" if prompts or launch.target.url is None else _CONFIGURE
+    return TargetNotReady("a nonce makes it all the way round", message, hint, launch.log())
 
 
 def _sent(exchange: Exchange) -> str:

@@ -131,3 +131,16 @@ def test_opencode_that_is_held_itself_is_asked_for_a_session() -> None:
 def test_what_nothing_can_be_held_for_is_a_usage_error(target: Target, words: str) -> None:
     with pytest.raises(UsageError, match=words), holding(target, STAND_IN, True, quietly):
         pass
+
+
+def test_example_of_the_docs_is_a_target_for_which_the_stack_is_held(tmp_path: Path) -> None:
+    docs = (Path(__file__).parents[1] / "docs" / "targets.md").read_text(encoding="utf-8")
+    section = docs.split("## A target that runs already")[1].split("\n## ")[0]
+    example = re.search(r"```toml\n(.*?)```", section, re.DOTALL)
+    assert example is not None
+    (tmp_path / "running.toml").write_text(example[1], encoding="utf-8")
+    with holding(load(tmp_path / "running.toml"), STAND_IN, True, quietly) as text:
+        printed = re.search(r"```console\n\$ turnproof up --stack running.toml\n(.*?)```", section, re.DOTALL)
+        assert printed is not None
+        words = [re.sub(r"127\S+|password \S+|opencode:\S+", "", told) for told in (printed[1].strip(), text)]
+        assert words[0] == words[1].replace(f"{tmp_path}/", "")
