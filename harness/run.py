@@ -104,7 +104,8 @@ def _outcome(
         with held.raising():
             measure()
     except KeyboardInterrupt:
-        return "interrupted", None
+        if not recorder.not_ready:  # which makes pytest stop in the same way
+            return "interrupted", None
     except TargetNotReady as error:
         return "not-ready", error
     except TurnproofError as error:

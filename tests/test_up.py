@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import shlex
@@ -11,12 +12,14 @@ import pytest
 
 from harness.builtin import find_target
 from harness.doctor import examine
-from harness.errors import UsageError
+from harness.errors import TargetNotReady, UsageError
 from harness.held import held_at
 from harness.opencode import STAND_IN
+from harness.run import Observer, Order, run
 from harness.target import Target
 from harness.target_file import from_url, load
 from harness.up import holding
+from harness.verdict import summarise
 from tests import running
 
 RUNNING = """
@@ -82,6 +85,21 @@ def test_endpoint_that_is_up_can_be_judged_with_the_line_that_is_printed(
     steps: list[str] = []
     examine(find_target(command[3]), lambda step, _: steps.append(step), attach=command[5])
     assert "a nonce made it all the way round" in steps
+
+
+def test_run_whose_stack_ends_is_not_ready_and_keeps_what_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contextlib.ExitStack() as ends:
+        text = ends.enter_context(holding(find_target("reference"), STAND_IN, False, quietly))
+        monkeypatch.setenv("TURNPROOF_API_KEY", place(text, "key"))
+        target = from_url(place(text, "endpoint"))
+        order = Order(target, expression="STREAM-3", out=tmp_path, attach=place(text, "control"))
+        results, error = run(order, Observer(done=lambda _: ends.close()))
+    assert isinstance(error, TargetNotReady)
+    assert "it has ended, or let go of this run" in error.message
+    assert summarise(results).exit_code == 3
+    assert [check.verdict for check in results.checks] == ["pass"]
 
 
 @pytest.mark.parametrize("alone", [True, False])
