@@ -10,7 +10,7 @@ from harness.control import controlled
 from harness.engine import Engine
 from harness.held import held_at
 from harness.journal import Journal
-from tests.test_attached import DESCRIPTION, Noted
+from tests.noted_parts import DESCRIPTION, Noted
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ import pytest
 
 from harness.engine import Engine
 from harness.errors import UsageError
-from harness.held import Description, HeldParts, held_at
+from harness.held import HeldParts, held_at
 from harness.listener import free_port
+from tests.noted_parts import DESCRIPTION
 from tests.staging import answering, serving
-
-DESCRIPTION = Description("opencode stand-in", {"name": "opencode stand-in", "version": "1"}, 8.0)
 
 
 def asked(engine: Engine, status: int = 200, **changes: Any) -> HeldParts:
