@@ -21,7 +21,7 @@ from typing import Any, get_args
 from harness.behind import Behind
 from harness.engine import Engine
 from harness.errors import TurnproofError
-from harness.exchange import Hop, Request
+from harness.exchange import Exchange, Hop, Request
 from harness.fakes.http import HttpServer, Wire, encode_chunk, encode_head
 from harness.fakes.model.script import Rule
 from harness.held import Description
@@ -35,6 +35,9 @@ _PATIENCE = 5.0
 
 _GATHERING = 0.004
 """Seconds in which news is gathered: each packet costs both ends more than all that is in it."""
+
+_UNHEARD = 1000
+"""How many exchanges are kept while no run has the hold: their sessions are ended before one has it."""
 
 _CALL_SECONDS = 10.0
 _STOP_SECONDS = 60.0
@@ -59,6 +62,20 @@ class Session:
 
     def _wake(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.call_later, _GATHERING, self.send)
+
+
+class Unheard(Listener):
+    """Listens while no run does, and clears the journal now and then, which nobody reads."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._begun = 0
+
+    def began(self, exchange: Exchange) -> None:
+        """Part of `Listener`."""
+        self._begun += 1
+        if self._begun % _UNHEARD == 0:
+            self._journal.close_window()
 
 
 class Control:
@@ -86,6 +103,7 @@ class Control:
 
     async def start(self) -> None:
         """Listen; from here on `address` is known."""
+        self._journal.listener = Unheard(self._journal)
         await self._http.start()
 
     async def stop(self) -> None:
@@ -128,7 +146,7 @@ class Control:
             self._session, self._journal.listener = session, session.teller
             wire.write(encode_chunk(json.dumps(self._welcome(session)).encode() + b"\n"))
             await session.left.wait()
-            self._session, self._journal.listener = None, Listener()
+            self._session, self._journal.listener = None, Unheard(self._journal)
             await self._bring_to_rest()
         finally:
             self._hold.release()

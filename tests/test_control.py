@@ -6,8 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
+from harness import control as control_module
 from harness.control import controlled
 from harness.engine import Engine
+from harness.exchange import Request
 from harness.held import held_at
 from harness.journal import Journal
 from tests.noted_parts import DESCRIPTION, Noted
@@ -58,3 +60,20 @@ def test_act_that_makes_no_sense_is_refused_and_the_hold_stays(address: str, act
         session = next(lines).split('"session": "', 1)[1].split('"', 1)[0]
         assert httpx.post(f"{address}/{session}/{act}", json=body).status_code == status
         assert httpx.post(f"{address}/{session}/settle", json=None).status_code == 200
+
+
+def test_journal_does_not_grow_without_end_while_no_run_is_there(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_module, "_UNHEARD", 10)
+    journal = Journal()
+    with controlled(engine, Noted(), journal, DESCRIPTION) as address:
+        for _ in range(95):
+            journal.record("model", Request("GET", "/"))
+        assert 0 < len(journal.seen()) <= 10
+        with httpx.stream("POST", f"{address}/attach") as response:
+            lines = response.iter_lines()
+            assert next(lines)
+            for _ in range(95):
+                journal.record("model", Request("GET", "/"))
+            assert len(journal.seen()) == 95
