@@ -51,6 +51,9 @@ class Behind(Protocol):
     def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """What the tap in front of opencode does from now on."""
 
+    def catch_up(self) -> None:
+        """Return once the run's journal holds all that they have carried so far."""
+
     def settle(self) -> None:
         """Bring the parts to rest between two checks."""
 
@@ -99,7 +102,7 @@ class ModelBehind:
 
     def observes(self, hop: Hop) -> bool:
         """Part of `Behind`."""
-        return hop != "opencode"
+        return hop in ("client", "model")
 
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """Part of `Behind`."""
@@ -112,6 +115,9 @@ class ModelBehind:
     def use_tap_rules(self, rules: tuple[TapRule, ...]) -> None:
         """Part of `Behind`: no tap is there, and no check finds one by `observes`."""
         raise AssertionError("no opencode is behind this target")
+
+    def catch_up(self) -> None:
+        """Part of `Behind`: it records as it goes."""
 
     def settle(self) -> None:
         """Part of `Behind`: script cleared, model calls over."""

@@ -25,6 +25,7 @@ from harness.requirements import suites
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ERR = Console(stderr=True, highlight=False)
+_ATTACH = "What is behind a target given by URL: the control address that turnproof up printed."
 
 
 def reporting_errors(command: Callable[..., int]) -> Callable[..., None]:
@@ -80,6 +81,7 @@ def main() -> None:
 @click.option("--out", default=Path("turnproof-report"), type=click.Path(path_type=Path), help="Folder for results.")
 @click.option("-n", "workers", default=0, metavar="N", type=click.IntRange(0, 64), help="Parallel workers.")
 @click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
+@click.option("--attach", metavar="ADDRESS", help=_ATTACH)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON summary instead of the table.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and their requirements; run nothing.")
 @reporting_errors
@@ -92,6 +94,7 @@ def run(
     out: Path,
     workers: int,
     wanted: str,
+    attach: str | None,
     as_json: bool,
     listing: bool,
 ) -> int:
@@ -103,6 +106,7 @@ def run(
       turnproof run --target my-endpoint.toml --strict
       turnproof run --suite opencode_server --target opencode@1.18.33
       TURNPROOF_API_KEY=... turnproof run --target http://127.0.0.1:9000 -k AUTH
+      turnproof run --target running.toml --attach http://127.0.0.1:40123/0v8Kd...
     """
     from harness import run as runs
     from harness.pytest_run import collect
@@ -125,6 +129,7 @@ def run(
         out,
         workers,
         wanted,
+        attach=attach,
     )
     with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
@@ -144,40 +149,45 @@ def run(
 @main.command()
 @click.argument("target", default=REFERENCE, metavar="[FILE|URL]")
 @click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
+@click.option("--attach", metavar="ADDRESS", help=_ATTACH)
 @reporting_errors
-def doctor(target: str, wanted: str) -> int:
+def doctor(target: str, wanted: str, attach: str | None) -> int:
     """Is the target sane, before any verdict? One nonce all the way round, and nothing left behind.
 
     \b
-    Example:
+    Examples:
       turnproof doctor my-endpoint.toml
+      turnproof doctor running.toml --attach http://127.0.0.1:40123/0v8Kd...
     """
     from harness.doctor import examine
 
-    examine(find_target(target, wanted), lambda step, detail: click.echo(f"ok  {step}: {detail}"), wanted)
+    examine(find_target(target, wanted), lambda step, detail: click.echo(f"ok  {step}: {detail}"), wanted, attach)
     return 0
 
 
 @main.command()
 @click.argument("target", default=REFERENCE, metavar="[FILE]")
 @click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
+@click.option("--stack", "alone", is_flag=True, help="Only what is behind the target; you start the target yourself.")
 @reporting_errors
-def up(target: str, wanted: str) -> int:
+def up(target: str, wanted: str, alone: bool) -> int:
     """Hold a target with everything behind it until Ctrl-C; print addresses, a working key and a curl line.
 
+    With --stack, or a target given by URL, hold what is behind it: opencode, the model server and the taps. Let an
+    endpoint that you start yourself use them, and judge it with the command that is printed: run --attach.
+
     \b
-    Example:
+    Examples:
       turnproof up my-endpoint.toml --opencode real
+      turnproof up --stack my-endpoint.toml
     """
-    from harness.launch import launched, part_behind
-    from harness.up import describe
+    from harness.up import holding
 
     def say(step: str, detail: str) -> None:
         _ERR.print(f"[dim]{escape(step)}: {escape(detail)}[/]", soft_wrap=True)
 
-    chosen = find_target(target, wanted)
-    with launched(chosen, part_behind(chosen, wanted, say), say) as launch:
-        click.echo(describe(launch))
+    with holding(find_target(target, wanted), wanted, alone, say) as text:
+        click.echo(text)
         _ERR.print("[dim]Ctrl-C ends it all[/]")
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()

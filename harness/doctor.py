@@ -17,15 +17,19 @@ from harness.target import Agent, Facts, Target
 from harness.world import derive_nonce
 
 _CHECK = "doctor"
+_CONFIGURE = "let it use the addresses that turnproof up printed"
 
 
-def examine(target: Target, say: Say, wanted: str = STAND_IN) -> None:
+def examine(target: Target, say: Say, wanted: str = STAND_IN, attach: str | None = None) -> None:
     """Take the target through its whole life once, telling `say` each step; `wanted` opencode is put behind it.
+
+    `attach` is the control address of what `turnproof up` holds behind it.
 
     Raises TurnproofError for what keeps it from being judged, among it that something of it is left at the end.
     """
+    part = part_behind(target, wanted, say, attach)
     target = discovered(target)
-    with launched(target, part_behind(target, wanted, say), say) as launch:
+    with launched(target, part, say) as launch:
         round_trip(launch, secrets.token_hex(16), say)
         process = launch.process
         if process is not None:
@@ -76,7 +80,8 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
     passed = any(asked in _sent(prompt) for prompt in prompts) or not live.observes("opencode")
     if not any(_holds(call, asked) for call in models) or not passed:
         message = "the target answered, but the prompt passed none of our journals"
-        raise TargetNotReady("the journals saw it", message, "let it use {opencode_url}", launch.log())
+        hint = "let it use {opencode_url}" if launch.target.url is None else _CONFIGURE
+        raise TargetNotReady("the journals saw it", message, hint, launch.log())
     say("the journals saw it", f"{len(prompts)} requests to opencode, {len(models)} to the model server")
 
 
@@ -146,7 +151,8 @@ def _lost(
     else:
         where = "it reached the model server, and its answer did not come back"
     message = f"{where}; the target answered {_shown(reply)}"
-    return TargetNotReady("a nonce makes it all the way round", message, "see the target's output", launch.log())
+    hint = "see the target's output" if prompts or launch.target.url is None else _CONFIGURE
+    return TargetNotReady("a nonce makes it all the way round", message, hint, launch.log())
 
 
 def _sent(exchange: Exchange) -> str:

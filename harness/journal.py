@@ -2,21 +2,41 @@
 
 The journal is cut into windows, one per check. An exchange belongs to the window in which it began. What the
 window holds is handed over when it closes; what an exchange still open then receives later is dropped, so a
-stream that a target keeps open for the whole run costs nothing.
+stream that a target keeps open for the whole run costs nothing. A listener is told all of it as it comes.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harness.exchange import Chunk, End, Exchange, Headers, Hop, Request
 
 WINDOW_BYTES = 64 * 1024 * 1024
 """Bytes of bodies, of requests and answers, that one window keeps; from the first piece that does not fit on, what
 comes is counted and not kept, so that a kept body is never one with a hole."""
+
+
+class Listener:
+    """Is told what happens in a journal, in order and under its lock; this one takes no notice."""
+
+    def began(self, exchange: Exchange) -> None:
+        """An exchange began, with its request whole."""
+
+    def grew(self, number: int, chunk: Chunk) -> None:
+        """A piece was added to the body of an exchange's answer."""
+
+    def changed(self, number: int, fields: Mapping[str, Any]) -> None:
+        """These fields of an exchange changed."""
+
+    def window_closed(self) -> None:
+        """No more is told of the exchanges so far."""
+
+
+_NOBODY = Listener()
 
 
 class Recording:
@@ -30,22 +50,36 @@ class Recording:
 
     def head(self, status: int, headers: Headers) -> None:
         """The answer's status line and headers have been sent or received."""
-        self._change(status=status, headers=headers)
+        self.change(status=status, headers=headers)
 
     def data(self, data: bytes) -> None:
         """A piece of the answer's body has been sent or received."""
-        with self._journal.changed:
-            if self._exchange.end == "open" and self._journal.admit(self, len(data)):
-                self._chunks.append(Chunk(self._age(), data))
-            self._journal.changed.notify_all()
+        self.grow(Chunk(self._age(), data))
 
     def fault(self, name: str) -> None:
         """Our side does something wrong on purpose."""
-        self._change(fault=name)
+        self.change(fault=name)
 
     def close(self, end: End, error: str | None = None) -> None:
         """The answer is over; only the first call counts."""
-        self._change(end=end, duration=self._age(), error=error)
+        self.change(end=end, duration=self._age(), error=error)
+
+    def grow(self, chunk: Chunk) -> None:
+        """A piece of the answer's body came when `chunk` says."""
+        with self._journal.changed:
+            if self._exchange.end == "open":
+                self._journal.listener_to(self).grew(self._exchange.number, chunk)
+                if self._journal.admit(self, len(chunk.data)):
+                    self._chunks.append(chunk)
+            self._journal.changed.notify_all()
+
+    def change(self, **fields: Any) -> None:
+        """Fields of the exchange are others from now on."""
+        with self._journal.changed:
+            if self._exchange.end == "open":
+                self._journal.listener_to(self).changed(self._exchange.number, fields)
+                self._exchange = replace(self._exchange, **fields)
+            self._journal.changed.notify_all()
 
     def snapshot(self) -> Exchange:
         """The exchange as far as it has come."""
@@ -53,12 +87,6 @@ class Recording:
 
     def _age(self) -> float:
         return time.monotonic() - self._began
-
-    def _change(self, **changes: object) -> None:
-        with self._journal.changed:
-            if self._exchange.end == "open":
-                self._exchange = replace(self._exchange, **changes)  # type: ignore[arg-type]
-            self._journal.changed.notify_all()
 
 
 @dataclass(frozen=True)
@@ -70,22 +98,27 @@ class Window:
 
 
 class Journal:
-    """All exchanges of a run. `changed` is notified at every change."""
+    """All exchanges of a run. `changed` is notified at every change, and `listener` told it.
+
+    `epoch` is when the run began, on the system's monotonic clock.
+    """
 
     def __init__(self, first_number: int = 1) -> None:
         self.changed = threading.Condition(threading.RLock())
-        self._epoch = time.monotonic()
+        self.epoch = time.monotonic()
+        self.listener = Listener()
         self._next = first_number
         self._open: dict[Recording, None] = {}
         self._kept = 0
         self._dropped = 0
 
-    def record(self, hop: Hop, request: Request, label: str | None = None) -> Recording:
-        """Begin an exchange in the current window."""
+    def record(self, hop: Hop, request: Request, label: str | None = None, began: float | None = None) -> Recording:
+        """Begin an exchange in the current window, now or when it `began`."""
         with self.changed:
+            exchange = Exchange(self._next, hop, request, self._now() if began is None else began, label)
+            self.listener.began(exchange)
             if not self._keep(len(request.body)):
-                request = replace(request, body=b"")
-            exchange = Exchange(self._next, hop, request, time.monotonic() - self._epoch, label)
+                exchange = replace(exchange, request=replace(request, body=b""))
             self._next += 1
             recording = Recording(self, exchange)
             self._open[recording] = None
@@ -95,6 +128,10 @@ class Journal:
     def admit(self, recording: Recording, size: int) -> bool:
         """Whether `size` more bytes of a body are kept; called by recordings, under the lock."""
         return recording in self._open and self._keep(size)
+
+    def listener_to(self, recording: Recording) -> Listener:
+        """Who is told what comes of a recording; called by recordings, under the lock."""
+        return self.listener if recording in self._open else _NOBODY
 
     def _keep(self, size: int) -> bool:
         if size and (self._dropped or self._kept + size > WINDOW_BYTES):
@@ -116,7 +153,7 @@ class Journal:
 
     def calm(self, hop: Hop) -> float:
         """Seconds since a request last began on `hop` in this window, or one of the client's began or ended."""
-        now, seen = time.monotonic() - self._epoch, self.seen()
+        now, seen = self._now(), self.seen()
         begun = [exchange.began for exchange in seen if exchange.hop in (hop, "client")]
         ended = [e.began + e.duration for e in seen if e.hop == "client" and e.duration is not None]
         return now - max(begun + ended, default=float("-inf"))
@@ -127,4 +164,8 @@ class Journal:
             window = Window(self.seen(), self._dropped)
             self._open.clear()
             self._kept = self._dropped = 0
+            self.listener.window_closed()
             return window
+
+    def _now(self) -> float:
+        return time.monotonic() - self.epoch

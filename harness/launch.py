@@ -22,11 +22,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from harness import behind, keys, kilo_agent_target, kilo_behind, kilo_target, model_server, opencode, stack
+from harness.attached import attached
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
-from harness.errors import TargetNotReady
+from harness.errors import TargetNotReady, UsageError
 from harness.fakes.opencode.shim import LaunchFault, write_shim
 from harness.fetch import fetch
+from harness.held import HeldParts, held_at
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
 from harness.kilo_agents import LiveAgents
@@ -44,8 +46,8 @@ from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
 
-Part = opencode.Part | ModelAlone | KiloPart
-"""What is put behind a target: an opencode or a Kilo CLI with a model server behind it, or a model server alone."""
+Part = opencode.Part | ModelAlone | KiloPart | HeldParts
+"""What is put behind a target: an opencode or a Kilo CLI and a model server, a model server alone, or what is held."""
 
 Say = Callable[[str, str], None]
 """Told each step that succeeded, with a detail."""
@@ -86,12 +88,16 @@ class Launch:
         return self.redactor.redact(self.process.output.text()) if self.process else ""
 
 
-def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
+def part_behind(target: Target, wanted: str, say: Say, attach: str | None = None) -> Part | None:
     """What to put behind a target, or the opencode to judge; None for a target that is not told where to find any.
 
     `wanted` is the opencode behind an endpoint: `stand-in`, `real` or a version; a real one is fetched when the cache
-    lacks it.
+    lacks it. `attach` is the control address of what `turnproof up` holds behind a target given by URL.
+
+    Raises UsageError when that cannot be used.
     """
+    if attach is not None:
+        return _held_behind(target, wanted, attach)
     if target.kind == model_server.KIND:
         return model_server.part_of(target)
     if target.kind == kilo_agent_target.KIND:
@@ -102,6 +108,11 @@ def part_behind(target: Target, wanted: str, say: Say) -> Part | None:
         return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
     if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
         return _model_alone(target, wanted, say) if mentions(target, "model_url") else None
+    return opencode_behind(wanted, say)
+
+
+def opencode_behind(wanted: str, say: Say) -> opencode.Part:
+    """The opencode behind an endpoint; `wanted` as for `part_behind`."""
     if wanted == STAND_IN:
         return StandIn(pace=_PACE, prompt=True)
     return real_opencode(VERSION if wanted == REAL else wanted, say)
@@ -116,9 +127,22 @@ def _model_alone(target: Target, wanted: str, say: Say) -> ModelAlone:
 
 def pace_of(target: Target, part: Part | None) -> float:
     """How many times shorter than real ones the waits of the opencode behind the target, or within it, are."""
+    if isinstance(part, HeldParts):
+        return part.description.pace
     if isinstance(part, StandIn):
         return part.pace
     return _PACE if isinstance(part, ModelAlone) and part.opencode is None and mentions(target, "shims") else 1.0
+
+
+def _held_behind(target: Target, wanted: str, attach: str) -> HeldParts:
+    if target.kind != "agent-endpoint":
+        raise UsageError(f"--attach is for agent endpoints, not for a target of kind {target.kind}", "Leave it out.")
+    if target.url is None:
+        message = "--attach is for a target given by URL; what is behind one that turnproof starts is started too"
+        raise UsageError(message, "Leave --attach out, or name the target by its URL or in a file with url.")
+    if wanted != STAND_IN:
+        raise UsageError("with --attach, the opencode is the one that is held", "Give --opencode to turnproof up.")
+    return held_at(attach)
 
 
 def real_opencode(version: str, say: Say) -> Binary:
@@ -164,6 +188,9 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
         elif isinstance(part, KiloPart):
             running = ends.enter_context(kilo_behind.running(engine, journal, part, work))
             say("what is behind it is up", f"{part}, model server, resources server")
+        elif isinstance(part, HeldParts):
+            running = ends.enter_context(attached(engine, journal, part))
+            say("what is behind it is held", str(part))
         elif part is not None:
             tapped = target.opencode is None
             running = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
@@ -238,8 +265,7 @@ def _opencode_itself(target: Target, base: Ground, running: stack.Stack, redacto
     key = base64.b64encode(f"{USERNAME}:{running.password}".encode()).decode()
     redactor.add(f"key.{target.keys[0].name}", key)
     keys_ = {target.keys[0].name: key}
-    assert base.part is not None
-    assert not isinstance(base.part, ModelAlone | KiloPart)
+    assert isinstance(base.part, Binary | StandIn)
     settings = opencode.config(running.model_url, models_of(target))
     servers = Processes(base.engine, base.journal, base.part, settings, base.work, redactor, running.password)
     with (
@@ -301,6 +327,8 @@ def describe(part: Part) -> dict[str, str]:
     """What is behind the target, for the header of a results file; see `harness.opencode.describe`."""
     if isinstance(part, KiloPart):
         return kilo_behind.describe(part)
+    if isinstance(part, HeldParts):
+        return dict(part.description.part)
     if isinstance(part, ModelAlone):
         return {"name": "model server stand-in", "version": version("turnproof")}
     return opencode.describe(part)

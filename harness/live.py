@@ -90,6 +90,7 @@ class LiveTarget:
 
     def seen(self, hop: Hop) -> tuple[Exchange, ...]:
         """What a hop has carried in this window."""
+        self._catch_up()
         return self._journal.seen(hop)
 
     def find(self, number: int) -> Exchange:
@@ -102,7 +103,12 @@ class LiveTarget:
 
     def calm(self, hop: Hop) -> float:
         """Seconds since a request last began on a hop, or one of the client's began or ended."""
+        self._catch_up()
         return self._journal.calm(hop)
+
+    def _catch_up(self) -> None:
+        if self._behind is not None:
+            self._behind.catch_up()
 
     def observes(self, hop: Hop) -> bool:
         """Whether a stand-in or a tap of ours is on a hop."""

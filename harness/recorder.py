@@ -13,7 +13,8 @@ from harness.suite_plugin import NOT_READY, RECORDS
 class Recorder:
     """Writes the records of each check as they come; `done` is told each result.
 
-    `broken` holds what went wrong in the harness itself, `not_ready` what kept a worker's target from coming up.
+    `broken` holds what went wrong in the harness itself, `not_ready` what kept a target from coming
+    up, or from being there until the end.
     """
 
     def __init__(self, writer: Writer, done: Callable[[CheckResult], None]) -> None:

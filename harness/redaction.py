@@ -14,11 +14,15 @@ from harness.exchange import bytes_from_json, bytes_to_json
 
 
 class Redactor:
-    """Knows the run's secrets by name and replaces each, in every spelling, by `[secret:NAME]`."""
+    """Knows the run's secrets by name and replaces each, in every spelling, by `[secret:NAME]`.
+
+    `known` is what it was given: name, value and user of each.
+    """
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         self._placeholders: dict[bytes, bytes] = {}
         self._pattern: re.Pattern[bytes] | None = None
+        self.known: list[tuple[str, str, str | None]] = []
         for name, value in (secrets or {}).items():
             self.add(name, value)
 
@@ -26,6 +30,7 @@ class Redactor:
         """Learn a secret; `user` is the user name it goes with in HTTP Basic."""
         if not value:
             return
+        self.known.append((name, value, user))
         placeholder = f"[secret:{name}]".encode()
         self._placeholders |= {spelling.encode(): placeholder for spelling in _spellings(value, user)}
         longest_first = sorted(self._placeholders, key=len, reverse=True)

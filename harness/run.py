@@ -42,6 +42,7 @@ class Order:
 
     `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
     of these; None leaves all that match `expression`. `shuffle` seeds the order of the checks; None is their own.
+    `attach` is the control address of what `turnproof up` holds.
     """
 
     target: Target
@@ -54,6 +55,7 @@ class Order:
     opencode: str = STAND_IN
     requirements: frozenset[str] | None = None
     shuffle: str | None = None
+    attach: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
     if order.workers and order.target.url is not None:
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
+    part = part_behind(order.target, order.opencode, observer.step, order.attach)
     order = replace(order, target=discovered(order.target))
-    part = part_behind(order.target, order.opencode, observer.step)
     order = replace(order, target=replace(order.target, pace=pace_of(order.target, part)))
     observer.planned(len(planned))
     header = _header(order, planned, part)
@@ -86,7 +88,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         writer.write(header.to_json())
         recorder = Recorder(writer, observer.done)
         measure = functools.partial(_measure, order, header, part, recorder, observer)
-        outcome, error = _outcome(measure, recorder, len(planned), held)
+        outcome, error = _outcome(measure, recorder, len(planned), held, order.workers > 0)
         footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
         writer.write(footer.to_json())
     return read(order.out / RESULTS), error
@@ -98,19 +100,21 @@ def _planned(order: Order) -> tuple[Planned, ...]:
 
 
 def _outcome(
-    measure: Callable[[], None], recorder: Recorder, planned: int, held: Held
+    measure: Callable[[], None], recorder: Recorder, planned: int, held: Held, workers: bool
 ) -> tuple[Outcome, TurnproofError | None]:
     try:
         with held.raising():
             measure()
     except KeyboardInterrupt:
-        return "interrupted", None
+        if not recorder.not_ready:  # which makes pytest stop in the same way
+            return "interrupted", None
     except TargetNotReady as error:
         return "not-ready", error
     except TurnproofError as error:
         return "error", error
     if recorder.not_ready:
-        return "not-ready", TargetNotReady("a worker's target comes up", recorder.not_ready, "try without -n")
+        step, hint = ("a worker's target comes up", "try without -n") if workers else ("it stays up", "run again")
+        return "not-ready", TargetNotReady(step, recorder.not_ready, hint)
     if recorder.broken:
         return "error", HarnessError("\n".join(recorder.broken), "this is a fault of turnproof: please report it")
     if recorder.count != planned:

@@ -77,7 +77,7 @@ class Stack:
 
     def observes(self, hop: Hop) -> bool:
         """Part of `Behind`."""
-        return hop != "opencode" or self.opencode_tap is not None
+        return hop in ("client", "model") or (hop == "opencode" and self.opencode_tap is not None)
 
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """Part of `Behind`."""
@@ -91,6 +91,9 @@ class Stack:
         """Part of `Behind`."""
         assert self.opencode_tap is not None
         self.engine.call(self.opencode_tap.obey(rules), _CALL_SECONDS)
+
+    def catch_up(self) -> None:
+        """Part of `Behind`: its taps and servers record as they go."""
 
     def settle(self) -> None:
         """Bring the parts to rest between two checks: script cleared, turns aborted, model calls over."""

@@ -51,11 +51,14 @@ class SuitePlugin:
         """Hook: the verdict is taken once, when the check has ended or could not begin."""
         report = yield
         error = call.excinfo.value if call.excinfo else None
-        if isinstance(error, TargetNotReady):
-            setattr(report, NOT_READY, f"{error.step}: {error.message}")
-        elif CONTEXT in item.stash and _has_ended(call):
-            result = judge(item, error, call.duration)
-            setattr(report, RECORDS, self._subject.end(item.stash[CONTEXT], result))
+        try:
+            if isinstance(error, TargetNotReady):
+                raise error
+            if CONTEXT in item.stash and _has_ended(call):
+                result = judge(item, error, call.duration)
+                setattr(report, RECORDS, self._subject.end(item.stash[CONTEXT], result))
+        except TargetNotReady as lost:
+            setattr(report, NOT_READY, f"{lost.step}: {lost.message}")
         return report
 
 

@@ -151,6 +151,24 @@ class Delay:
 TapRule = Reply | Inject | Break | Split | Refuse | Delay
 
 
+def rule_from_json(value: Mapping[str, Any]) -> TapRule:
+    """The rule whose `to_json` is `value`; raises ValueError when there is no such kind of rule."""
+    match dict(value):
+        case {"reply": [method, path], **rest}:
+            return Reply(method, path, **rest)
+        case {"inject": events, **rest}:
+            return Inject(events=tuple(events), **rest)
+        case {"break": ending, **rest}:
+            return Break(ending=ending, **rest)
+        case {"split": pause}:
+            return Split(pause)
+        case {"refuse": True}:
+            return Refuse()
+        case {"delay": [method, path], **rest}:
+            return Delay(method, path, **rest)
+    raise ValueError(f"no rule of the tap is like {value!r}")
+
+
 @dataclass(frozen=True)
 class Interference:
     """What follows an event: bytes to slip in after it, and how the stream ends then, if it does."""

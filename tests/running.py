@@ -73,12 +73,12 @@ def turnproof(
 class Run:
     """A turnproof that is running."""
 
-    def __init__(self, *arguments: str, cwd: Path) -> None:
+    def __init__(self, *arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self._word = uuid.uuid4().hex
         self._process = subprocess.Popen(
             [COMMAND, *arguments],
             cwd=cwd,
-            env={**os.environ, "PATH": f"{os.environ['PATH']}{os.pathsep}/{self._word}"},
+            env={**os.environ, **(env or {}), "PATH": f"{os.environ['PATH']}{os.pathsep}/{self._word}"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -88,6 +88,12 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["run", "--target", "http://user:word@host"], 2, "holds a user or password"),
         (["run", "--target", "http://host:99999"], 2, "malformed"),
         (["run", "--target", "CLOSED"], 2, "TURNPROOF_API_KEY"),
+        (["run", "--attach", "CLOSED/word"], 2, "--attach is for a target given by URL"),
+        (["run", "--attach", "CLOSED/word", "-n", "2"], 2, "--attach is for a target given by URL"),
+        (["run", "--target", "deaf.toml", "--attach", "CLOSED/word", "-n", "2"], 2, "leave -n out"),
+        (["run", "--target", "deaf.toml", "--attach", "CLOSED/word"], 2, "no control answers at http://127.0.0.1:"),
+        (["run", "--target", "deaf.toml", "--attach", "CLOSED"], 2, "is not a control address"),
+        (["run", "--target", "deaf.toml", "--attach", "x", "--opencode", "real"], 2, "Give --opencode to turnproof up"),
         (["run", "--target", "deaf.toml", "--out", "file"], 2, "file: cannot be written"),
         (["run", "--target", "deaf.toml", "--out", "file/below"], 2, "file/below: cannot be written"),
         (["run", "--target", "deaf.toml"], 3, "target not ready (it is ready)"),
@@ -98,6 +104,11 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["doctor", "CLOSED"], 2, "TURNPROOF_API_KEY"),
         (["doctor", "deaf.toml"], 3, "target not ready (it is ready)"),
         (["doctor", "dying.toml"], 3, "| no database"),
+        (["doctor", "--attach", "CLOSED/word"], 2, "--attach is for a target given by URL"),
+        (["doctor", "deaf.toml", "--attach", "CLOSED/word"], 2, "no control answers at http://127.0.0.1:"),
+        (["up", "nothing.toml"], 2, "nothing.toml: no such file"),
+        (["up", "deaf.toml"], 2, "deaf.toml does not tell which models are to be served"),
+        (["up", "--stack", "stand-in"], 2, "Name an opencode with --opencode"),
         (["fetch"], 2, "Missing argument"),
         (["fetch", "opencode"], 2, "opencode"),
         (["fetch", "opencode@"], 2, "opencode"),
@@ -127,7 +138,7 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["-h"], ["run", "-h"], ["doctor", "-h"], ["fetch", "-h"], ["verify", "-h"]]
+    "arguments", [["--help"], ["-h"], ["run", "-h"], ["doctor", "-h"], ["up", "-h"], ["fetch", "-h"], ["verify", "-h"]]
 )
 def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:
     told = invoke(*arguments)

@@ -16,7 +16,7 @@ from harness.kilo_agent_target import REFERENCE
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.kilo_behind import KiloPart
 from harness.launch import launched
-from harness.up import describe
+from harness.up import of_other_kind
 
 
 @pytest.fixture
@@ -106,6 +106,6 @@ def test_the_model_server_shows_itself_as_told(agents: LiveAgents) -> None:
 
 def test_holding_it_up_starts_an_agent_that_can_be_asked() -> None:
     with launched(find_target(REFERENCE), KiloPart()) as launch:
-        text = describe(launch)
+        text = of_other_kind(launch)
     assert "/v1/responses" in text
     assert "resources server" in text

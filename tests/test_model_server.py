@@ -13,7 +13,7 @@ from harness.launch import launched, part_behind
 from harness.model_server import MODELS, built_in, part_of
 from harness.target import ModelStandIn
 from harness.target_file import load
-from harness.up import describe
+from harness.up import of_other_kind
 from tests.staging import answering, serving
 from tests.test_target_file import AGENT, KEY, MODEL_HEAD
 
@@ -83,7 +83,7 @@ def test_the_doctor_names_what_a_server_answers_instead(engine: Engine, monkeypa
 def test_up_tells_a_key_of_the_stand_in() -> None:
     target = find_target("model-stand-in")
     with launched(target, part_behind(target, "stand-in", quietly)) as launch:
-        text = describe(launch)
+        text = of_other_kind(launch)
         assert launch.live.keys["main"] in text
         assert MODELS[0] in text
         assert "model server" not in text

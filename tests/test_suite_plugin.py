@@ -18,8 +18,8 @@ PLAIN = {"AE-AUTH-1": None, "AE-RATE-1": "rate_cap", "AE-KEY-1": "mint"}
 class Plain:
     """A subject without a target: notes what it is asked."""
 
-    def __init__(self, error: Exception | None = None) -> None:
-        self.error = error
+    def __init__(self, error: Exception | None = None, at_end: Exception | None = None) -> None:
+        self.error, self.at_end = error, at_end
         self.ended: list[CheckResult] = []
 
     def begin(self, check: str) -> Context:
@@ -28,6 +28,8 @@ class Plain:
         return Context(LiveWorld(check, "seed", lambda _: pytest.fail("no exchange")), FACTS, {}, None)
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
+        if self.at_end:
+            raise self.at_end
         self.ended.append(result)
         return [result.to_json()]
 
@@ -154,3 +156,10 @@ def test_target_that_does_not_come_up_is_no_verdict(pytester: pytest.Pytester) -
     reports = make(pytester, '@pytest.mark.requirement("AE-AUTH-1")\ndef test_x(): pass', subject)
     told = [getattr(report, NOT_READY) for report in reports.all if hasattr(report, NOT_READY)]
     assert (told, subject.ended) == (["it starts: no such file"], [])
+
+
+def test_target_that_is_lost_when_a_check_ends_is_no_verdict(pytester: pytest.Pytester) -> None:
+    subject = Plain(at_end=TargetNotReady("it is held", "gone"))
+    reports = make(pytester, '@pytest.mark.requirement("AE-AUTH-1")\ndef test_x(): pass', subject)
+    told = [getattr(report, NOT_READY) for report in reports.all if hasattr(report, NOT_READY)]
+    assert (told, subject.ended) == (["it is held: gone"], [])

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import random
+from typing import Any, get_args
 
 import pytest
 
@@ -22,7 +23,9 @@ from harness.tap_script import (
     TapRule,
     TapScript,
     is_event_stream,
+    rule_from_json,
 )
+from tests.arbitrary import arbitrary
 
 IDLE = {"type": "session.idle", "properties": {"sessionID": SESSION}}
 
@@ -285,3 +288,17 @@ def test_delay_is_no_reply_and_slips_nothing_in() -> None:
 
 def test_delay_is_recorded() -> None:
     assert Delay("GET", "/event", 0.5).to_json() == {"delay": ["GET", "/event"], "seconds": 0.5, "times": 1}
+
+
+@pytest.mark.parametrize("kind", get_args(TapRule), ids=lambda kind: kind.__name__)
+def test_rule_of_any_kind_comes_back_from_its_json(kind: type[TapRule]) -> None:
+    chance = random.Random(kind.__name__)
+    for _ in range(300):
+        rule: TapRule = arbitrary(kind, chance)
+        assert rule_from_json(json.loads(json.dumps(rule.to_json()))) == rule
+
+
+@pytest.mark.parametrize("value", [{}, {"refuse": False}, {"reply": "POST"}, {"nonsense": 1}], ids=repr)
+def test_what_is_no_rule_is_refused(value: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="no rule of the tap"):
+        rule_from_json(value)

@@ -67,6 +67,16 @@ class Answer:
         calls = [asdict(call) for call in self.tool_calls]
         return {**asdict(self), "headers": [list(pair) for pair in self.headers], "tool_calls": calls}
 
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Answer:
+        """The inverse of `to_json`."""
+        parts = {
+            "headers": tuple((name, text) for name, text in value["headers"]),
+            "tool_calls": tuple(ToolCall(**call) for call in value["tool_calls"]),
+            "usage": Usage(**value["usage"]) if value["usage"] is not None else None,
+        }
+        return Answer(**{**value, **parts})
+
 
 TITLE = Answer("A title")
 SUMMARY = Answer("A summary of what was said so far")
@@ -90,6 +100,12 @@ class Rule:
             "steps": [step.to_json() for step in self.steps],
             "summary": self.summary.to_json(),
         }
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Rule:
+        """The inverse of `to_json`."""
+        steps = tuple(Answer.from_json(step) for step in value["steps"])
+        return Rule(value["nonce"], steps, Answer.from_json(value["summary"]))
 
 
 def text_of(content: Any) -> str:

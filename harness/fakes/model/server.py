@@ -17,9 +17,9 @@ from harness.journal import Journal
 class ModelServer:
     """An OpenAI-compatible model server that serves `models` and says what its `script` holds.
 
-    With a `journal`, its calls are recorded there as hop `model`; without, they are recorded in a journal of its
-    own (a tap in front of it records what the run needs). `face` says how it shows itself; one that takes rollouts
-    keeps their calls in `captures`.
+    With a `journal`, its calls are recorded there as hop `model`; without, they are not kept (a tap in front of it
+    records what the run needs). `face` says how it shows itself; one that takes rollouts keeps their calls in
+    `captures`.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class ModelServer:
         self.models = frozenset(models)
         self.face = face
         self.captures = captures
+        self._kept = journal is not None
         self._journal = journal or Journal()
         self.script = Script()
         self._http = HttpServer(self._handle)
@@ -50,6 +51,8 @@ class ModelServer:
         await self._http.stop()
 
     def _handle(self, request: Request, wire: Wire) -> None:
+        if not self._kept:
+            self._journal.close_window()
         recording = self._journal.record("model", request)
         plan = self._plan(request)
         play(plan, wire, recording, gate=self.script.gate(plan.gate) if plan.gate else None)

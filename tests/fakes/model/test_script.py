@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
 
 from harness.fakes.model.script import SUMMARY, TITLE, Answer, Rule, Script, call_kind, messages_of, text_of
+from tests.arbitrary import arbitrary
 
 SUMS_UP = "You are a context summarization agent."
 FIRST, SECOND = Answer("first"), Answer("second")
@@ -128,3 +130,12 @@ def test_rule_is_recorded_as_json() -> None:
     step = value["steps"][0]
     assert json.loads(json.dumps(value)) == value
     assert (value["nonce"], step["text"], step["headers"], step["fault"]) == ("n1", "a", [["retry-after", "1"]], "cut")
+
+
+def test_rule_comes_back_from_its_json() -> None:
+    chance = random.Random(1)
+    for _ in range(500):
+        rule: Rule = arbitrary(Rule, chance)
+        again = Rule.from_json(json.loads(json.dumps(rule.to_json())))
+        assert again == rule
+        assert hash(again) == hash(rule)

@@ -245,13 +245,17 @@ def test_calls_are_journalled_as_hop_model(http: httpx.Client, journal: Journal)
     assert exchange.json()["choices"][0]["message"]["content"] == "ok"
 
 
-def test_server_without_a_journal_answers_too(engine: Engine) -> None:
+def test_server_without_a_journal_answers_and_keeps_no_calls(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Journal()
+    monkeypatch.setattr("harness.fakes.model.server.Journal", lambda: own)
     server = ModelServer(["m"])
     engine.call(server.start(), 10)
     try:
-        assert httpx.get(server.url + "/v1/models", timeout=10, trust_env=False).status_code == 200
+        for _ in range(3):
+            assert httpx.get(server.url + "/v1/models", timeout=10, trust_env=False).status_code == 200
     finally:
         engine.call(server.stop(), 10)
+    assert len(own.seen()) == 1
 
 
 @pytest.mark.parametrize("stream", [False, True])
