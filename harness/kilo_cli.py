@@ -58,7 +58,7 @@ class Start:
 
     def to_json(self) -> dict[str, Any]:
         """The start as a JSON object."""
-        return asdict(self)
+        return {**asdict(self), "arguments": list(self.arguments)}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _EVENTS_LAST = 6
 _WAYS = {
     "client": "turnproof -> target",
     "opencode": "target -> opencode",
-    "model": "opencode -> model server",
+    "model": "-> model server",
 }
 
 

@@ -89,7 +89,7 @@ def test_long_body_is_shortened() -> None:
         ({"error": "refused"}, "   [error: refused]"),
         ({"fault": "reset"}, "   [fault made on purpose: reset]"),
         ({"status": 799}, "<- 799 in 12 ms"),
-        ({"hop": "model"}, "#1 opencode -> model server"),
+        ({"hop": "model"}, "#1 -> model server"),
     ],
 )
 def test_transcript_says_how_it_ended(changes: dict[str, Any], line: str) -> None:
