@@ -149,8 +149,8 @@ def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Par
 
 
 BASIC: tuple[Mutant[Parts], ...] = (
-    _mutant("revoked_key_works", "serves a revoked key", "AE-AUTH-1", accepts=_accept_revoked),
-    _mutant("expired_key_works", "serves an expired key", "AE-AUTH-1", accepts=_accept_expired),
+    _mutant("revoked_key_works", "serves a revoked key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_revoked),
+    _mutant("expired_key_works", "serves an expired key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_expired),
     _mutant("expired_key_told", "tells known keys from unknown ones", "AE-AUTH-1", refuse_key=_tell_expired),
     _mutant("consent_ignored", "serves every agent that exists", "AE-SCOPE-1", in_scope=_any_agent),
     _mutant("refused_turn_runs", "runs the turn, then refuses it", "AE-SCOPE-1", refuse_agent=_drive_and_refuse),
