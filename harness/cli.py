@@ -62,7 +62,7 @@ def show_error(error: TurnproofError) -> None:
 @click.group(context_settings=_CONTEXT)
 @click.version_option(package_name="turnproof", prog_name="turnproof")
 def main() -> None:
-    """Proves that an agent endpoint keeps its contract, really, end to end.
+    """Proves that an agent endpoint, or a Kilo agent, keeps its contract, really, end to end.
 
     \b
     Exit codes:
