@@ -10,6 +10,14 @@ from urllib.parse import urlsplit
 _REFUSAL = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
+REGISTRY = "package-registry"
+"""What a host is called that packages come from: which one that is depends on how the machine is set up."""
+
+
+def _named(host: str) -> str:
+    return REGISTRY if host.startswith("registry.") else host
+
+
 class HostWatch:
     """The proxy of one program. Lives on one event loop; `hosts` may be read from any thread."""
 
@@ -44,7 +52,7 @@ class HostWatch:
             words = (await reader.readline()).decode("latin-1").split()
             if len(words) > 1:
                 address = words[1] if "://" in words[1] else f"//{words[1]}"
-                self._asked.add(urlsplit(address).hostname or words[1])
+                self._asked.add(_named(urlsplit(address).hostname or words[1]))
             writer.write(_REFUSAL)
             await writer.drain()
         writer.close()

@@ -40,3 +40,8 @@ def test_what_is_no_request_is_passed_over(watch: HostWatch) -> None:
 
 def test_loopback_is_excepted_in_both_letter_cases(watch: HostWatch) -> None:
     assert watch.environment["NO_PROXY"] == watch.environment["no_proxy"] == "127.0.0.1,localhost"
+
+
+def test_a_package_registry_goes_by_one_name(watch: HostWatch) -> None:
+    ask(watch, "CONNECT registry.packages.example:443 HTTP/1.1")
+    assert watch.hosts == ("package-registry",)

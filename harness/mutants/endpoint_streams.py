@@ -114,8 +114,8 @@ def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Par
 
 
 STREAMS: tuple[Mutant[Parts], ...] = (
-    _mutant("null_streams", "takes a null `stream` for true", "AE-STREAM-2", read_stream=_null_streams),
-    _mutant("null_flag_refused", "refuses a null `stream`", "AE-STREAM-2", read_stream=_null_refused),
+    _mutant("null_streams", "takes a null `stream` for true", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_streams),
+    _mutant("null_flag_refused", "refuses a null `stream`", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_refused),
     _mutant("pieces_stripped", "strips white space off each delta", "AE-STREAM-4", chunk=_stripped),
     _mutant("failure_ends_clean", "ends a failed stream as a good one", "AE-STREAM-5", make_stream=_EndsClean),
     _mutant("failure_is_named", "sends a bare error, `event: error`", "AE-STREAM-5", make_stream=_NamedEvent),
