@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class Bench:
     shims: Path
     project: Path
     behind: ModelBehind
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def behaves(self, **told: Any) -> None:
         """Say how the shim behaves."""
@@ -42,7 +43,9 @@ class Bench:
         own = {"PATH": os.environ["PATH"], "HOME": str(self.project.parent), **env}
         command = [str(self.shims / "kilo"), *arguments]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.project, env=own, stdin=stdin, stdout=pipe, stderr=pipe)
+        process = subprocess.Popen(command, cwd=self.project, env=own, stdin=stdin, stdout=pipe, stderr=pipe)
+        self.started.append(process)
+        return process
 
     def run(self, prompt: str = "hello", *more: str, **env: str) -> tuple[int, list[str], str]:
         """Run a turn: exit status, lines on standard output, standard error."""
@@ -64,7 +67,11 @@ def bench(tmp_path: Path, engine: Engine) -> Iterator[Bench]:
         options = {"baseURL": behind.model_url, "apiKey": "none"}
         provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}
         (project / "kilo.json").write_text(json.dumps({"provider": {"nemo": provider}}), encoding="utf-8")
-        yield Bench(shims, project, behind)
+        bench = Bench(shims, project, behind)
+        yield bench
+        for process in bench.started:
+            process.kill()
+            process.communicate()
 
 
 def kinds(lines: list[str]) -> list[str]:
