@@ -96,13 +96,16 @@ def session_arguments(checks: Collection[str], workers: int = 0) -> list[str]:
 
     `Selection` then leaves these checks alone of them.
     """
-    parallel = ["-p", "xdist", "-n", str(workers)] if workers else []
+    parallel = ["-p", "xdist", "-n", str(workers), "--maxschedchunk", "1"] if workers else []
     files = dict.fromkeys(str(SUITES / check.partition("::")[0]) for check in checks)
     return arguments(*parallel, *files)
 
 
 class Selection:
-    """The pytest plugin that leaves only the checks of these ids; `shuffle`, unless None, seeds their order."""
+    """The pytest plugin that leaves only the checks of these ids; `shuffle`, unless None, seeds their order.
+
+    Those that wait for time to pass come first, so that no worker is left with them when the others are done.
+    """
 
     def __init__(self, checks: Collection[str], shuffle: str | None = None) -> None:
         self._checks, self._shuffle = frozenset(checks), shuffle
@@ -110,5 +113,6 @@ class Selection:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Hook."""
         items[:] = [item for item in items if item.nodeid in self._checks]
+        items.sort(key=lambda item: item.get_closest_marker("waits") is None)
         if self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)

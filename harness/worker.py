@@ -88,6 +88,7 @@ class Worker:
 def pytest_configure(config: pytest.Config) -> None:
     """Hook: makes the suites' marker known, and this process ready when it is a worker of a run."""
     config.addinivalue_line("markers", "requirement(*ids): the requirements of the contract that a check claims")
+    config.addinivalue_line("markers", "waits: a check that waits for a deadline or the like to pass")
     config.option.tbstyle = "native"  # nobody reads pytest's own reports, and its other styles cost more than a check
     workerinput = getattr(config, "workerinput", None)
     if workerinput is None or _KEY not in workerinput:

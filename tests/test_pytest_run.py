@@ -71,8 +71,11 @@ def test_user_s_options_and_plugins_are_out_of_the_way_while_it_lasts(monkeypatc
 
 
 class _Item:
-    def __init__(self, nodeid: str) -> None:
-        self.nodeid = nodeid
+    def __init__(self, nodeid: str, waits: bool = False) -> None:
+        self.nodeid, self._waits = nodeid, waits
+
+    def get_closest_marker(self, name: str) -> object:
+        return name if self._waits else None
 
 
 def _ordered(shuffle: str | None) -> list[str]:
@@ -88,3 +91,9 @@ def test_selection_keeps_the_order_of_its_checks() -> None:
 def test_a_shuffled_selection_has_the_same_order_in_every_process() -> None:
     assert _ordered("seed") == _ordered("seed") != _ordered(None)
     assert sorted(_ordered("seed")) == sorted(_ordered(None))
+
+
+def test_checks_that_wait_come_first() -> None:
+    items: Any = [_Item("quick"), _Item("slow", waits=True), _Item("quick too")]
+    Selection({"quick", "slow", "quick too"}).pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == ["slow", "quick", "quick too"]

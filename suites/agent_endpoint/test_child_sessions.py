@@ -34,6 +34,7 @@ CHILDREN = {"hangs": (HANG,), "waits for a permission": (READ_OUTSIDE, HANG)}
 """What the child session of each turn comes to."""
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-11")
 def test_giving_up_ends_child_sessions(
     client: Client,

@@ -80,6 +80,7 @@ def expect_ended(journal: JournalReader, clock: Clock, target: Facts, words: dic
         )
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-5")
 def test_a_turn_without_an_end_is_refused_at_the_deadline(
     client: Client,
@@ -108,6 +109,7 @@ def test_a_turn_without_an_end_is_refused_at_the_deadline(
         expect_refused_in_time(call.result(), target, why)
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-5")
 def test_an_endless_loop_of_steps_is_refused_at_the_deadline(
     client: Client, script: Script, nonce: Callable[[str], str], target: Facts, key: KeyFacts, agent: Agent
@@ -118,6 +120,7 @@ def test_an_endless_loop_of_steps_is_refused_at_the_deadline(
     expect_refused_in_time(reply, target, "the model is asked without end")
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-6")
 def test_giving_up_at_the_deadline_aborts_the_turn(
     client: Client,
@@ -140,6 +143,7 @@ def test_giving_up_at_the_deadline_aborts_the_turn(
     expect_ended(journal, clock, target, {why: nonce(label) for why, (label, _) in turns.items()})
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-6")
 def test_a_client_that_goes_away_ends_its_turn(
     client: Client,

@@ -149,6 +149,7 @@ def test_a_revoked_key_is_refused_from_the_next_request_on(
     expect_refusal(use(client, "after", request, minted), {401}, f"a revoked key on {route}", MEND_ENDED)
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-KEYS-4")
 def test_an_expired_key_is_refused_from_the_next_request_on(
     client: Client, minter: Minter, clock: Clock, nonce: Callable[[str], str], agent: Agent

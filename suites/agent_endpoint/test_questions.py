@@ -45,6 +45,7 @@ def expect_in_time(reply: Exchange, target: Facts) -> None:
     expect(not late, limit, f"{shown(reply)} after {reply.duration or 0:.1f} s", MEND, reply)
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-7")
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS.keys())
 def test_a_question_does_not_outlast_the_deadline(

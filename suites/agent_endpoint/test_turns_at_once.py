@@ -62,6 +62,7 @@ def ask_at_once(
     return make
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("AE-TURN-7")
 def test_sixteen_requests_at_once_get_their_own_answers(
     journal: JournalReader, target: Facts, ask_at_once: Callable[[str], list[Asked]]

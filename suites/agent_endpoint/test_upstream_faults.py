@@ -122,7 +122,7 @@ def test_nothing_is_made_up_when_the_event_stream(
 
 
 @pytest.mark.requirement("AE-FAULT-9")
-@pytest.mark.parametrize("name", [*NAMES, "silence"])
+@pytest.mark.parametrize("name", [*NAMES, pytest.param("silence", marks=pytest.mark.waits)])
 def test_the_first_request_is_served_again_after(
     client: Client,
     script: Script,

@@ -35,6 +35,7 @@ def _expect_over(agent: Agent, reply: Exchange, timeout: float, why: str) -> Non
     expect(not left, f"no process of the run for {why}", repr(left), MEND, reply)
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("KA-FAULT-1")
 def test_a_cli_that_hangs_is_an_error(starter: Agents, cli_behind: Kilo, run_timeout: float, agent_turn: Turn) -> None:
     """Its time is over, which is said, and its folder is removed."""
@@ -46,6 +47,7 @@ def test_a_cli_that_hangs_is_an_error(starter: Agents, cli_behind: Kilo, run_tim
     expect(not kept, "no folder of a run that was ended", repr(kept), "remove the run's folder, however the run ends")
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("KA-FAULT-3")
 def test_nothing_outlives_a_run_that_was_ended(
     starter: Agents, cli_behind: Kilo, run_timeout: float, agent_turn: Turn
@@ -58,6 +60,7 @@ def test_nothing_outlives_a_run_that_was_ended(
     _expect_over(agent, reply, run_timeout, "a CLI that hangs")
 
 
+@pytest.mark.waits
 @pytest.mark.requirement("KA-FAULT-3")
 def test_after_a_timeout_no_model_call_is_made(
     starter: Agents,
