@@ -34,7 +34,7 @@ class Noted:
         return {"opencode's address": "127.0.0.1:1"}
 
     def observes(self, hop: Hop) -> bool:
-        return hop != "opencode"
+        return hop in ("client", "model")
 
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         self._note("model", rules)

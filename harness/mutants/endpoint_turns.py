@@ -93,9 +93,14 @@ class _DoesNotAwaitSubscription(Opencode):
             yield _once_subscribed(subscription)
 
 
+_HOPED_SECONDS = 0.05
+"""How long it waits in the hope that the subscription is there by then."""
+
+
 async def _once_subscribed(
     subscription: asyncio.Future[AsyncIterator[dict[str, Any]]],
 ) -> AsyncIterator[dict[str, Any]]:
+    await asyncio.sleep(_HOPED_SECONDS)
     yield {"type": "server.connected", "properties": {}}
     async for event in await subscription:
         yield event
@@ -167,7 +172,7 @@ TURNS: tuple[Mutant[Parts], ...] = (
     _mutant("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
     _mutant("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
     _mutant("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
-    _mutant("prompt_first", "awaits no subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
+    _mutant("prompt_first", "hopes for its subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
     _mutant("twelve_seats", "runs twelve turns at once", "AE-TURN-7", run_turn=_twelve_seats()),
     _mutant("one_model_at_a_time", "runs one model at a time", "AE-TURN-8", run_turn=_one_model_at_a_time()),
     _mutant("default_folder_heard", "hears the default folder", "AE-TURN-9", make_opencode=_HearsDefaultFolder),
