@@ -68,7 +68,7 @@ class KiloBehind(ModelBehind):
 
     def observes(self, hop: Hop) -> bool:
         """Part of `Behind`."""
-        return hop != "opencode"
+        return hop in ("client", "model", "resources")
 
     @property
     def stand_in(self) -> bool:
