@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -27,7 +28,11 @@ class Launched:
 
 
 class Launcher:
-    """Launches the target once more. Raises NotMeasured for one that does not find its opencode in `{shims}`."""
+    """Launches the target once more.
+
+    Raises NotMeasured for one that does not find its opencode in `{shims}`, and for an opencode that is to be missing
+    where the machine has one of its own: the target would find that.
+    """
 
     def __init__(self, world: World, again: Again | None, live: bool) -> None:
         self._world, self._again, self._live = world, again, live
@@ -44,15 +49,19 @@ class Launcher:
         seen = self._world.act("launcher", label, asked, perform)
         if seen is None:
             raise NotMeasured("the target does not find its opencode by the placeholder {shims}")
+        if seen["installed"]:
+            raise NotMeasured("an opencode is installed on PATH here, so that the target cannot be without one")
         number = seen["exchange"]
         return Launched(None if number is None else self._world.exchange(number), seen["why"])
 
 
 def _ask(again: Again, fault: LaunchFault, request: Request, key: str, label: str) -> dict[str, Any]:
+    if fault == "not installed" and shutil.which("opencode") is not None:
+        return {"exchange": None, "why": "", "installed": True}
     try:
         with again(fault) as launch:
             headers = (*request.headers, ("authorization", f"Bearer {launch.live.keys[key]}"))
             pending = launch.live.begin(Request(request.method, request.target, headers, request.body), label)
-            return {"exchange": pending.result(), "why": ""}
+            return {"exchange": pending.result(), "why": "", "installed": False}
     except TargetNotReady as error:
-        return {"exchange": None, "why": f"{error.step}: {error.message}"}
+        return {"exchange": None, "why": f"{error.step}: {error.message}", "installed": False}

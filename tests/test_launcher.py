@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from harness.builtin import find_target
 from harness.check import NotMeasured
 from harness.exchange import Exchange, Request
+from harness.fakes.opencode.shim import LaunchFault
+from harness.launch import Launch
 from harness.launcher import Launcher
 from harness.replay import replay
 from harness.run import Observer, Order, run
@@ -30,3 +34,18 @@ def test_launches_are_judged_and_replayed(tmp_path: Path) -> None:
     assert error is None
     assert {row.requirement.id: row.verdict for row in summarise(results).rows} == {"AE-FAULT-1": "pass"}
     assert all(check.agrees for check in replay(results))
+
+
+def test_an_opencode_of_the_machine_cannot_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "bin" / "opencode"
+    own.parent.mkdir()
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{own.parent}")
+
+    def again(_fault: LaunchFault) -> AbstractContextManager[Launch]:
+        raise AssertionError("it must not be launched")
+
+    launcher = Launcher(LiveWorld("c", "seed", _no_exchange), again, live=True)
+    with pytest.raises(NotMeasured, match="installed"):
+        launcher.ask("launch", "not installed", Request("GET", "/"), "main")
