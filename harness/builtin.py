@@ -15,7 +15,6 @@ from pathlib import Path
 
 from harness import kilo_agent_target, kilo_target, model_server
 from harness.errors import UsageError
-from harness.mutants.endpoint import MUTANTS
 from harness.mutants.opencode import find as flaw_named
 from harness.opencode import STAND_IN
 from harness.target import FromEnvironment, Key, Ready, StandIn, Target
@@ -78,6 +77,8 @@ def _reference(name: str, opencode: str) -> Target:
 
 
 def _mutant(name: str, opencode: str) -> Target:
+    from harness.mutants.endpoint import MUTANTS  # and with it the whole reference, which only a mutant needs
+
     known = {mutant.name: mutant for mutant in MUTANTS}
     if name not in known:
         raise UsageError(f"no mutant is called {name!r}", f"the mutants are: {', '.join(known)}")

@@ -13,7 +13,6 @@ from harness.fakes.model.script import Answer, Rule, messages_of
 from harness.fetch import fetch
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.kilo_behind import MODELS, STAND_IN, KiloPart
-from harness.mutants.kilo_agent import find
 from harness.target import Target
 from harness.target_file import load
 from harness.world import derive_nonce
@@ -34,11 +33,14 @@ def built_in(text: str) -> Target | None:
     if text.startswith(OVER):
         version = text.removeprefix(OVER)
         return replace(load(_FILE), name=f"{REFERENCE} over kilo {version}", kilo_behind=version, deadline=_SECONDS)
-    return _mutant(find(text.removeprefix(MUTANT)).name) if text.startswith(MUTANT) else None
+    return _mutant(text.removeprefix(MUTANT)) if text.startswith(MUTANT) else None
 
 
-def _mutant(name: str) -> Target:
+def _mutant(text: str) -> Target:
     """The reference, started with another module."""
+    from harness.mutants.kilo_agent import find  # and with it the whole reference, which only a mutant needs
+
+    name = find(text).name
     reference = load(_FILE)
     assert reference.start is not None
     other = (_MUTANTS, name)

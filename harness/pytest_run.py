@@ -96,7 +96,7 @@ def session_arguments(checks: Collection[str], workers: int = 0) -> list[str]:
 
     `Selection` then leaves these checks alone of them.
     """
-    parallel = ["-p", "xdist", "-n", str(workers), "--maxschedchunk", "1"] if workers else []
+    parallel = ["-p", "xdist", "-n", str(workers)] if workers else []
     files = dict.fromkeys(str(SUITES / check.partition("::")[0]) for check in checks)
     return arguments(*parallel, *files)
 

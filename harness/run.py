@@ -126,14 +126,22 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
     """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
     capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
     checks = tuple(planned.check for planned in header.planned)
-    with launched(order.target, part, observer.step) as launch:
-        doctor.round_trip(launch, header.seed, observer.step)
-        if order.workers == 0:
-            suite = SuitePlugin(LiveSubject(launch, header.seed), capabilities)
-            _run_pytest(session_arguments(checks), [recorder, Selection(checks, order.shuffle), suite])
+
+    def examine() -> None:
+        with launched(order.target, part, observer.step) as launch:
+            doctor.round_trip(launch, header.seed, observer.step)
+
     if order.workers:
         settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks), order.shuffle)
-        _run_pytest(session_arguments(checks, order.workers), [recorder, WorkerSetup(settings)])
+        setup = WorkerSetup(settings, examine)
+        _run_pytest(session_arguments(checks, order.workers), [recorder, setup])
+        if setup.failed is not None:
+            raise setup.failed
+        return
+    with launched(order.target, part, observer.step) as launch:
+        doctor.round_trip(launch, header.seed, observer.step)
+        suite = SuitePlugin(LiveSubject(launch, header.seed), capabilities)
+        _run_pytest(session_arguments(checks), [recorder, Selection(checks, order.shuffle), suite])
 
 
 def _run_pytest(arguments: list[str], plugins: list[object]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
+from harness.errors import TurnproofError
 from harness.launch import Part, launched
 from harness.pytest_run import Selection
 from harness.results import CheckResult
@@ -34,15 +36,42 @@ class WorkerSettings:
     shuffle: str | None = None
 
 
-class WorkerSetup:
-    """Runs in the controlling process: hands each worker the settings."""
+class _Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out single checks, but those of the official client together: its import costs more than many checks."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if file.endswith("test_official_client.py") else nodeid
+
+
+class WorkerSetup:
+    """Runs in the controlling process: hands each worker the settings.
+
+    While the workers start, `examine` judges whether there is anything to check. `failed` is what it raised.
+    """
+
+    def __init__(self, settings: WorkerSettings, examine: Callable[[], None]) -> None:
         self._settings = pickle.dumps(settings)
+        self._examine = examine
+        self.failed: TurnproofError | None = None
 
     def pytest_configure_node(self, node: Any) -> None:
         """Hook of pytest-xdist: before a worker starts."""
         node.workerinput[_KEY] = self._settings
+
+    def pytest_xdist_make_scheduler(self, config: pytest.Config) -> LoadScopeScheduling:
+        """Hook of pytest-xdist."""
+        return _Scheduling(config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool | None:
+        """Hook: called when the workers are starting; true keeps the checks from being made."""
+        try:
+            self._examine()
+        except TurnproofError as error:
+            self.failed = error
+            return True
+        return None
 
 
 class WorkerSubject:

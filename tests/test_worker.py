@@ -63,7 +63,7 @@ def test_worker_that_made_no_check_has_nothing_to_end(settings: WorkerSettings) 
 
 def test_settings_reach_the_worker_whole(settings: WorkerSettings) -> None:
     node = SimpleNamespace(workerinput={})
-    WorkerSetup(settings).pytest_configure_node(node)
+    WorkerSetup(settings, lambda: None).pytest_configure_node(node)
     (sent,) = node.workerinput.values()
     assert pickle.loads(sent) == settings
 

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-import httpx
-
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.chat_request import Message
@@ -23,7 +21,7 @@ from harness.sse import Parser
 
 
 def _unreachable_is_503(failure: Failure) -> Refusal:
-    if "ConnectError" in failure.reason:
+    if "ClientConnectorError" in failure.reason:
         return Refusal(503, "The agent is not available.", type="server_error", code="unavailable")
     return turn_failed(failure)
 
@@ -33,19 +31,19 @@ def _pass_status_on(failure: Failure) -> Refusal:
     return Refusal(int(status[1]), "The agent refused the turn.") if status else turn_failed(failure)
 
 
-async def _read_trustingly(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _read_trustingly(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """Whatever comes is taken for an event."""
     parser = Parser()
-    async for data in answer.aiter_bytes():
+    async for data in packets:
         for event in parser.feed(data):
             yield json.loads(event.data)
 
 
-async def _read_end_as_idle(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _read_end_as_idle(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """A stream that is over is taken for a turn that is over."""
     parser = Parser()
     last: dict[str, Any] = {}
-    async for data in answer.aiter_bytes():
+    async for data in packets:
         for event in parser.feed(data):
             payload = event.json()
             if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
@@ -88,7 +86,7 @@ class _Grudge:
         self._held = False
 
     def bear(self, failure: Failure) -> Refusal:
-        self._held |= "ConnectError" in failure.reason
+        self._held |= "ClientConnectorError" in failure.reason
         return turn_failed(failure)
 
     def take_out_on(self, _message: Message) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
-
-import httpx
 
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.opencode import OpencodeError
@@ -116,28 +115,31 @@ class _SummaryIsReply(Turn):
         return super()._outcome()
 
 
-async def _read_lines_of_text(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _read_lines_of_text(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """Lines as `str.splitlines` cuts them: at U+0085, U+2028 and U+2029 too."""
-    async for line in answer.aiter_lines():
-        if line.startswith("data:"):
-            try:
-                yield json.loads(line.removeprefix("data:"))
-            except ValueError:
-                continue
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest = ""
+    async for data in packets:
+        *lines, rest = (rest + decoder.decode(data) + "|").splitlines(keepends=True)
+        rest = rest.removesuffix("|")
+        for line in lines:
+            if line.startswith("data:"):
+                with contextlib.suppress(ValueError):
+                    yield json.loads(line.removeprefix("data:"))
 
 
-async def _read_packets_apart(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _read_packets_apart(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """Each packet is decoded by itself."""
     parser = Parser()
-    async for data in answer.aiter_bytes():
+    async for data in packets:
         for event in parser.feed(codecs.decode(data, "utf-8", "replace").encode()):
             yield event.json()
 
 
-async def _read_short_lines(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _read_short_lines(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """A line longer than 64 KiB is too much."""
     parser = Parser()
-    async for data in answer.aiter_bytes():
+    async for data in packets:
         for event in parser.feed(data):
             if len(event.data) > _LINE_LIMIT:
                 raise OpencodeError("a line is too long")

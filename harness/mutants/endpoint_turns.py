@@ -9,6 +9,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import aiohttp
+
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.agents import Agents, Model, model_of
 from harness.reference.endpoint.chat_request import Message, last_user
@@ -80,8 +82,8 @@ def _up_to_last_user(messages: Sequence[Message]) -> Prompt:
 
 class _ProbesWithoutPassword(Opencode):
     async def create_session(self, options: Mapping[str, Any]) -> str:
-        await self._client.get("/session/status", auth=None)
-        return await super().create_session(options)
+        async with aiohttp.request("GET", f"{self._url}/session/status"):
+            return await super().create_session(options)
 
 
 class _DoesNotAwaitSubscription(Opencode):

@@ -107,6 +107,7 @@ def create_app(config: Config, parts: Parts | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        await opencode.open()
         yield
         await driver.finish()
         await opencode.close()

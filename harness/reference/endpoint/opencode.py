@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import aiohttp
+from yarl import URL
 
 from harness.exchange import parse_json
 from harness.reference.endpoint.agents import Model
@@ -17,8 +18,8 @@ from harness.reference.endpoint.prompt import Prompt
 from harness.reference.endpoint.turn import Question
 from harness.sse import Parser
 
-ReadEvents = Callable[[httpx.Response], AsyncIterator[dict[str, Any]]]
-"""Reads an answer as events."""
+ReadEvents = Callable[[AsyncIterator[bytes]], AsyncIterator[dict[str, Any]]]
+"""Reads the packets of an answer as events."""
 
 _CALL_SECONDS = 10.0
 _NOBODY = "Nobody is there to be asked. Go on without it."
@@ -34,14 +35,17 @@ class Opencode:
     def __init__(self, config: Config, read_events: ReadEvents) -> None:
         self._read_events = read_events
         self._folder: dict[str, str] = {}
-        secure = config.opencode_url.startswith("https")
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._client = httpx.AsyncClient(
-            base_url=config.opencode_url,
-            auth=(config.opencode_username, config.opencode_password),
-            timeout=_CALL_SECONDS,
-            transport=httpx.AsyncHTTPTransport(verify=secure, limits=limits),
-            trust_env=False,
+        self._url = config.opencode_url
+        self._auth = aiohttp.encode_basic_auth(config.opencode_username, config.opencode_password)
+        self._http: aiohttp.ClientSession
+
+    async def open(self) -> None:
+        """Make ready, on the event loop that it is used on."""
+        self._http = aiohttp.ClientSession(
+            headers={"Authorization": self._auth},
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(_CALL_SECONDS),
         )
 
     def at(self, folder: str | None) -> Opencode:
@@ -52,7 +56,7 @@ class Opencode:
 
     async def close(self) -> None:
         """Close what is open."""
-        await self._client.aclose()
+        await self._http.close()
 
     async def create_session(self, options: Mapping[str, Any]) -> str:
         """The id of a new session."""
@@ -65,13 +69,13 @@ class Opencode:
     @asynccontextmanager
     async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
         """Every session's events from now on. Its first one comes at once and shows that it is live."""
-        timeout = httpx.Timeout(_CALL_SECONDS, read=None)
+        timeout = aiohttp.ClientTimeout(sock_connect=_CALL_SECONDS)
         try:
-            async with self._client.stream("GET", "/event", params=self._folder, timeout=timeout) as answer:
-                if answer.status_code != 200 or "text/event-stream" not in answer.headers.get("content-type", ""):
-                    raise OpencodeError(f"GET /event: status {answer.status_code}")
-                yield self._read_events(answer)
-        except httpx.HTTPError as error:
+            async with self._http.get(f"{self._url}/event", params=self._folder, timeout=timeout) as answer:
+                if answer.status != 200 or answer.content_type != "text/event-stream":
+                    raise OpencodeError(f"GET /event: status {answer.status}")
+                yield self._read_events(answer.content.iter_any())
+        except aiohttp.ClientError as error:
             raise OpencodeError(f"GET /event: {error!r}") from error
 
     async def prompt(self, session: str, model: Model, prompt: Prompt) -> None:
@@ -81,9 +85,9 @@ class Opencode:
             **({"system": prompt.system} if prompt.system else {}),
             "parts": [{"type": "text", "text": prompt.text}],
         }
-        answer = await self._call("POST", f"/session/{quote(session, safe='')}/prompt_async", body)
-        if answer.status_code != 204:
-            raise OpencodeError(f"prompt_async: status {answer.status_code}")
+        status, _ = await self._call("POST", f"/session/{quote(session, safe='')}/prompt_async", body)
+        if status != 204:
+            raise OpencodeError(f"prompt_async: status {status}")
 
     async def children(self, session: str) -> tuple[str, ...]:
         """The ids of the session's child sessions, as far as the server tells."""
@@ -110,24 +114,27 @@ class Opencode:
     async def _json(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, params: Mapping[str, str] | None = None
     ) -> Any:
-        answer = await self._call(method, path, body, params)
-        if answer.status_code != 200:
-            raise OpencodeError(f"{method} {path}: status {answer.status_code}")
-        return parse_json(answer.content)
+        status, answer = await self._call(method, path, body, params)
+        if status != 200:
+            raise OpencodeError(f"{method} {path}: status {status}")
+        return parse_json(answer)
 
     async def _call(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, params: Mapping[str, str] | None = None
-    ) -> httpx.Response:
+    ) -> tuple[int, bytes]:
+        """The status and the body of an answer."""
+        url = URL(self._url + path, encoded=True)
         try:
-            return await self._client.request(method, path, json=body, params=params)
-        except httpx.HTTPError as error:
+            async with self._http.request(method, url, json=body, params=params) as answer:
+                return answer.status, await answer.read()
+        except (aiohttp.ClientError, TimeoutError) as error:
             raise OpencodeError(f"{method} {path}: {error!r}") from error
 
 
-async def read_events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-    """The events in a stream's answer, up to its end; raises OpencodeError at an event that is none."""
+async def read_events(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """The events in a stream's packets, up to its end; raises OpencodeError at an event that is none."""
     parser = Parser()
-    async for data in answer.aiter_bytes():
+    async for data in packets:
         for event in parser.feed(data):
             payload = event.json()
             if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):

@@ -33,6 +33,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             await model.start()
             launching = Launching(f"{model.url}/v1", str(tmp_path / "opencode"), within=20.0)
             opencode = opencode_of(Config(AGENTS, ":memory:", "owner", launching=launching), read_events)
+            await opencode.open()
             try:
                 return await scenario(opencode)
             finally:
