@@ -159,9 +159,7 @@ class LiveAgents(LiveTarget):
             process.stop()
             log = error.log or self._redactor.redact(process.output.text())
             raise kind(error.step, error.message, error.hint, log) from error
-        client = Client(values["url"])
-        self._engine.call(client.start(), _CALL_SECONDS)
-        return RunningAgent(process, client, file)
+        return RunningAgent(process, Client(values["url"]), file)
 
     def _environment(self, wanted: Wanted, values: Mapping[str, str]) -> dict[str, str]:
         """What the agent inherits.
@@ -176,9 +174,7 @@ class LiveAgents(LiveTarget):
 
     def _end(self, key: str) -> None:
         """End an agent, without waiting for it: what comes next has no use for it."""
-        agent = self._agents.pop(key)
-        self._engine.call(agent.client.stop(), _CALL_SECONDS)
-        self._endings.submit(agent.process.stop)
+        self._endings.submit(self._agents.pop(key).process.stop)
 
 
 def _launch(target: Target, values: Mapping[str, str], environment: Mapping[str, str]) -> Supervised:

@@ -71,7 +71,6 @@ class LiveTarget:
         self._pending: list[PendingRequest] = []
 
     def __enter__(self) -> LiveTarget:
-        self._engine.call(self._client.start(), _CALL_SECONDS)
         self._engine.call(self._tap.start(), _CALL_SECONDS)
         return self
 
@@ -79,7 +78,6 @@ class LiveTarget:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._engine.call(self._tap.stop(), _CALL_SECONDS)
-        self._engine.call(self._client.stop(), _CALL_SECONDS)
 
     def begin(self, request: Request, label: str) -> PendingRequest:
         """Send a request to the target in the background."""

@@ -61,12 +61,10 @@ class Processes:
         """Start a server, or one that was ended again; raises TargetNotReady when it does not come up."""
         folder = self._work / f"opencode-{name}"
         process, url = opencode.start(self._binary, folder, self._settings, self._password, username)
-        client = Client(url)
-        self._engine.call(client.start(), _CALL_SECONDS)
         word = base64.b64encode(f"{username}:{self._password}".encode()).decode()
         if username != opencode.USERNAME:
             self._redactor.add(f"key of {username}", word)
-        self._servers[name] = _Server(process, client, f"Basic {word}")
+        self._servers[name] = _Server(process, Client(url), f"Basic {word}")
 
     def begin(self, name: str, request: Request, label: str, known: bool) -> Pending:
         """Send a request to a server, as a user that it knows or as the usual one."""
@@ -84,18 +82,14 @@ class Processes:
         os.kill(server.process.pid, signal.SIGTERM)
         status = server.process.wait(_END_SECONDS)
         seconds = time.monotonic() - began
-        self._end(server)
+        server.process.stop()
         return {"status": status, "seconds": seconds}
 
     def close(self) -> None:
         """End them all."""
         for server in self._servers.values():
-            self._end(server)
+            server.process.stop()
         self._servers.clear()
-
-    def _end(self, server: _Server) -> None:
-        self._engine.call(server.client.stop(), _CALL_SECONDS)
-        server.process.stop()
 
 
 class OwnServers:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from urllib.parse import urlsplit
-
-import httptools
 
 from harness.exchange import Headers, Hop, Request
 from harness.fakes.http import BODILESS, HttpServer, Wire, encode_chunk, encode_head
 from harness.fakes.plan import play
+from harness.http_call import CallFailed, HttpCall, encode_request
 from harness.journal import Journal, Recording
 from harness.sse import Parser
 from harness.tap_outlet import Outlet
@@ -79,83 +77,52 @@ class Tap:
         wire.gone = leave
 
 
-class _Relay(asyncio.Protocol):
-    """One request on its way and its answer on the way back: the far side's connection and its parser's callbacks.
-
-    A protocol, because a stream reader loses what came right before a reset.
-    """
+class _Relay:
+    """One request on its way and its answer on the way back."""
 
     def __init__(self, request: Request, wire: Wire, recording: Recording, script: TapScript) -> None:
         self._request, self._wire, self._recording, self._script = request, wire, recording, script
-        self._parser = httptools.HttpResponseParser(self)
-        self._over: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
-        self._headers: list[tuple[str, str]] = []
+        self._call = HttpCall(request.method, self)
         self._events = Parser() if is_event_stream(request) else None
         self._outlet = Outlet(wire, recording, script.pause)
-        self._status = 0
-        self._chunked = self._sized = self._begun = False
+        self._framed = False
         self._ending: StreamEnd | None = None
-        self.complete = False
 
     async def run(self, upstream: str, delay: float) -> None:
         """Pass the request on, after `delay` seconds, and the answer back; closes the connection to the far side."""
         await asyncio.sleep(delay)
-        address = urlsplit(upstream)
-        transport: asyncio.Transport | None = None
+        failure: CallFailed | None = None
         try:
-            loop = asyncio.get_running_loop()
-            transport, _ = await loop.create_connection(lambda: self, str(address.hostname), address.port or 80)
-            transport.write(self._encode_request())
-            error = await self._over
-        except OSError as refused:
-            error = refused
-        finally:
-            if transport is not None:
-                transport.abort()
+            await self._call.run(upstream, self._encode_request())
+        except CallFailed as failed:
+            failure = failed
         await self._outlet.drained()
         if self._ending is not None:
             self._break(self._ending)
-        elif error is None:
+        elif failure is None:
             self._finish()
         else:
-            self._recording.close("cut" if self._begun else "failed", f"{type(error).__name__}: {error}")
+            self._recording.close("cut" if self._call.begun else "failed", str(failure))
             self._wire.reset()
-
-    def data_received(self, data: bytes) -> None:
-        """Part of `asyncio.Protocol`."""
-        if self._over.done():
-            return
-        try:
-            self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._end(error)
-        else:
-            if self.complete:
-                self._end(None)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Part of `asyncio.Protocol`."""
-        self._end(exc)
-
-    def _end(self, error: Exception | None) -> None:
-        if not self._over.done():
-            self._over.set_result(error)
 
     def _encode_request(self) -> bytes:
         request = self._request
         headers = [pair for pair in request.headers if pair[0].lower() not in _FRAMING | {"content-length"}]
         if request.body or request.method not in ("GET", "HEAD", "DELETE"):
             headers.append(("content-length", str(len(request.body))))
-        lines = [f"{request.method} {request.target} HTTP/1.1", *(f"{k}: {v}" for k, v in headers), "", ""]
-        return "\r\n".join(lines).encode("latin-1") + request.body
+        return encode_request(request.method, request.target, headers, request.body)
 
     def _finish(self) -> None:
-        until_close = self._begun and not self._chunked and not self._sized
-        if self.complete or until_close:
+        if self._call.whole:
+            self._created()
             self._break("complete")
         else:
-            self._recording.close("cut" if self._begun else "failed")
+            self._recording.close("cut" if self._call.begun else "failed")
             self._wire.close()
+
+    def _created(self) -> None:
+        if self._request.method == "POST" and self._request.path == "/session":
+            self._script.created(self._recording.snapshot().json())
 
     def _break(self, ending: StreamEnd) -> None:
         """End the answer here, whatever the far side may still say."""
@@ -169,48 +136,22 @@ class _Relay(asyncio.Protocol):
         else:
             self._wire.reset()
 
-    @property
-    def _framed(self) -> bool:
-        return not self._sized and not self._bodiless
-
-    @property
-    def _bodiless(self) -> bool:
-        return self._status in BODILESS or self._request.method == "HEAD"
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser."""
-        self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        """Called by the parser."""
-        self._status = self._parser.get_status_code()
-        if self._status < 200:
-            self._headers.clear()
-            return
-        names = {name.lower(): value for name, value in self._headers}
-        self._chunked = "chunked" in names.get("transfer-encoding", "").lower()
-        self._sized = "content-length" in names
-        self._begun = True
-        headers: Headers = tuple(pair for pair in self._headers if pair[0].lower() not in _FRAMING)
+    def head(self, status: int, headers: Headers) -> None:
+        """Part of `Receiver`."""
+        sized = any(name.lower() == "content-length" for name, _ in headers)
+        self._framed = not (sized or status in BODILESS or self._request.method == "HEAD")
+        headers = tuple(pair for pair in headers if pair[0].lower() not in _FRAMING)
         if self._framed:
             headers += (("transfer-encoding", "chunked"),)
-        self._recording.head(self._status, headers)
-        self._wire.write(encode_head(self._status, headers))
-        self.complete = self._bodiless
+        self._recording.head(status, headers)
+        self._wire.write(encode_head(status, headers))
 
-    def on_body(self, body: bytes) -> None:
-        """Called by the parser."""
-        if self._ending is not None:
-            return
-        data = self._interfere(body, self._events) if self._events is not None and self._framed else body
+    def data(self, data: bytes) -> None:
+        """Part of `Receiver`."""
+        if self._events is not None and self._framed:
+            data = self._interfere(data, self._events)
         self._recording.data(data)
         self._outlet.put(data, self._framed)
-
-    def on_message_complete(self) -> None:
-        """Called by the parser."""
-        self.complete = self._status >= 200
-        if self.complete and self._request.method == "POST" and self._request.path == "/session":
-            self._script.created(self._recording.snapshot().json())
 
     def _interfere(self, body: bytes, events: Parser) -> bytes:
         """What of `body` passes, and what is slipped in; what comes after the stream's end does not pass."""
@@ -225,6 +166,6 @@ class _Relay(asyncio.Protocol):
                 if interference.ending is not None:
                     self._recording.fault(f"stream ended: {interference.ending}")
                     self._ending = interference.ending
-                    self._end(None)
+                    self._call.stop()
                     return b"".join(passed)
         return b"".join(passed)

@@ -5,7 +5,7 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -61,28 +61,15 @@ def recording() -> Recording:
     return Journal().record("client", GET)
 
 
-@pytest.fixture
-def client(engine: Engine) -> Iterator[Callable[[str], Client]]:
-    with contextlib.ExitStack() as ends:
-
-        def start(url: str) -> Client:
-            client = Client(url)
-            engine.call(client.start(), 5)
-            ends.callback(lambda: engine.call(client.stop(), 5))
-            return client
-
-        yield start
-
-
 Send = Callable[..., Exchange]
 
 
 @pytest.fixture
-def send(engine: Engine, client: Callable[[str], Client], recording: Recording) -> Send:
+def send(engine: Engine, recording: Recording) -> Send:
     """Send GET, or another request, to a URL; what was recorded."""
 
     def send(url: str, request: Request = GET, deadline: float = 10.0) -> Exchange:
-        engine.call(client(url).send(request, recording, deadline), 20)
+        engine.call(Client(url).send(request, recording, deadline), 20)
         return recording.snapshot()
 
     return send
@@ -141,9 +128,7 @@ def test_deadline_is_for_a_silent_target_too(send: Send) -> None:
     assert (seen.end, seen.status) == ("gone", None)
 
 
-def test_cancelled_client_leaves_and_the_far_side_sees_it(
-    engine: Engine, client: Callable[[str], Client], recording: Recording
-) -> None:
+def test_cancelled_client_leaves_and_the_far_side_sees_it(engine: Engine, recording: Recording) -> None:
     left = threading.Event()
 
     def hold(sock: socket.socket) -> None:
@@ -152,7 +137,7 @@ def test_cancelled_client_leaves_and_the_far_side_sees_it(
             left.set()
 
     with Peer(hold) as peer:
-        sending = engine.submit(client(peer.url).send(GET, recording, 60.0))
+        sending = engine.submit(Client(peer.url).send(GET, recording, 60.0))
         assert holds(recording, b"half")
         sending.cancel()
         assert left.wait(10)
@@ -205,4 +190,4 @@ def test_refused_connection_is_a_failure_with_its_reason(send: Send) -> None:
     seen = send(f"http://127.0.0.1:{free_port()}")
     assert (seen.status, seen.end) == (None, "failed")
     assert seen.error
-    assert "ConnectError" in seen.error
+    assert "ConnectionRefusedError" in seen.error

@@ -7,8 +7,6 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
-
 from harness.fakes.opencode.answers import not_found, unknown_error
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.events import Bus
@@ -38,18 +36,12 @@ class Core:
         self.sessions: dict[str, Session] = store.read() if store is not None else {}
         self.turns: dict[str, Turn] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.http = httpx.AsyncClient(
-            timeout=httpx.Timeout(10.0, read=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
-            trust_env=False,
-        )
 
     async def close(self) -> None:
         """End every turn without a word, as a server that is killed."""
         for task in list(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-        await self.http.aclose()
 
     def begin(self, coroutine: Any) -> asyncio.Task[Any]:
         """Run something beside the requests."""

@@ -137,7 +137,7 @@ class Turn:
         for attempt in range(1, self._behaviour.max_retries + 2):
             step.begin_again()
             try:
-                async for chunk in stream_call(self._core.http, provider, body(), self._behaviour):
+                async for chunk in stream_call(provider, body(), self._behaviour):
                     step.take(chunk)
             except ModelFailed as failed:
                 if not failed.retried or attempt > self._behaviour.max_retries:
@@ -233,7 +233,7 @@ class Turn:
         body = prompts.title_call(str(user.info["model"]["modelID"]), user)
         said: list[str] = []
         try:
-            async for chunk in stream_call(self._core.http, provider, body, self._behaviour):
+            async for chunk in stream_call(provider, body, self._behaviour):
                 said += [c["delta"].get("content") or "" for c in chunk.get("choices") or () if c.get("delta")]
         except ModelFailed:
             return
