@@ -22,6 +22,7 @@ class Redactor:
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         self._placeholders: dict[bytes, bytes] = {}
         self._pattern: re.Pattern[bytes] | None = None
+        self._shortest = 0
         self.known: list[tuple[str, str, str | None]] = []
         for name, value in (secrets or {}).items():
             self.add(name, value)
@@ -35,9 +36,12 @@ class Redactor:
         self._placeholders |= {spelling.encode(): placeholder for spelling in _spellings(value, user)}
         longest_first = sorted(self._placeholders, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
+        self._shortest = len(longest_first[-1].decode())
 
     def redact(self, text: str) -> str:
         """`text` with every secret replaced."""
+        if len(text) < self._shortest:
+            return text
         return self.redact_bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def redact_bytes(self, data: bytes) -> bytes:
@@ -48,6 +52,8 @@ class Redactor:
 
     def redact_json(self, value: Any) -> Any:
         """A JSON value with every secret replaced, in keys too; bodies cut in pieces are redacted across the cuts."""
+        if self._pattern is None:
+            return value
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, (list, tuple)):
