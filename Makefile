@@ -12,13 +12,17 @@ endif
 BIN := .venv/$(VERSION)/bin
 READY := .venv/$(VERSION)/.ready
 
-.PHONY: run test check format
+.PHONY: run test mutants check format
 
 run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
 	$(BIN)/turnproof run -n 4
 
 test: $(READY)  ## Every test, those over the real opencode included.
 	$(BIN)/python -m pytest -n 5 --dist loadgroup
+
+mutants: $(READY)  ## Every broken implementation is caught by what it names; in the quickest suite, by nothing else.
+	$(BIN)/turnproof mutants --own -n 4
+	$(BIN)/turnproof mutants --suite model_server -n 4
 
 check: $(READY)  ## Style and types.
 	$(BIN)/ruff check .

@@ -214,35 +214,39 @@ def fetch(spec: str) -> int:
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--suite", default="agent_endpoint", metavar="NAME", help="The suite that must catch them.")
+@click.option("--suite", metavar="NAME", help="Only those that this suite must catch; if left out, all.")
 @click.option("--own", is_flag=True, help="Only the checks of the requirements that each mutant names.")
+@click.option("-n", "jobs", type=click.IntRange(1, 64), default=1, metavar="N", help="So many at a time.")
 @click.option("--list", "listing", is_flag=True, help="List the mutants; run nothing.")
 @reporting_errors
-def mutants(names: tuple[str, ...], suite: str, own: bool, listing: bool) -> int:
+def mutants(names: tuple[str, ...], suite: str | None, own: bool, jobs: int, listing: bool) -> int:
     """Are the checks worth anything? Judge broken implementations; exit 1 unless each is caught as it should be.
 
     \b
     Examples:
       turnproof mutants --list
       turnproof mutants no_done stream_truthy
-      turnproof mutants --suite kilo_agent --own
+      turnproof mutants --suite kilo_agent --own -n 4
     """
-    from harness.mutation import catch, family_of
+    from harness.mutation import catches, chosen
 
-    family = family_of(suite)
-    chosen = [family.find(name) for name in names] or list(family.mutants)
+    wanted = chosen(names, suite)
+    if listing:
+        for _, mutant in wanted:
+            click.echo(f"{mutant.name:28} {mutant.does} (caught by {', '.join(sorted(mutant.caught_by))})")
+        return 0
     flawed = 0
-    for mutant in chosen:
-        named = ", ".join(sorted(mutant.caught_by))
-        if listing:
-            click.echo(f"{mutant.name:28} {mutant.does} (caught by {named})")
-            continue
-        with _ERR.status(escape(f"judging {mutant.name}: it {mutant.does}")):
-            caught = catch(mutant, own, family)
-        wrong = [f"missed by {id_}" for id_ in sorted(caught.missed)]
-        wrong += [f"also caught by {id_}" for id_ in sorted(caught.needless)]
-        flawed += bool(wrong)
-        click.echo(f"{'no' if wrong else 'ok':3} {mutant.name:28} {'; '.join(wrong) or f'caught by {named}'}")
+    with _ERR.status(f"judging {len(wanted)} mutants") as status:
+        for count, caught in enumerate(catches(wanted, own, jobs), 1):
+            wrong = [f"missed by {id_}" for id_ in sorted(caught.missed)]
+            wrong += [f"also caught by {id_}" for id_ in sorted(caught.needless)]
+            flawed += bool(wrong)
+            named = ", ".join(sorted(caught.mutant.caught_by))
+            click.echo(
+                f"{'no' if wrong else 'ok':3} {caught.mutant.name:28} {'; '.join(wrong) or f'caught by {named}'}"
+            )
+            status.update(f"judged {count} of {len(wanted)} mutants")
+    _ERR.print(f"{len(wanted) - flawed} of {len(wanted)} mutants are caught as they should be")
     return 1 if flawed else 0
 
 

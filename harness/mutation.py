@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from harness.errors import UsageError
 from harness.mutants import endpoint, kilo_agent, kilo_cli, model, opencode
 from harness.mutants.mutant import Mutant
 from harness.run import Observer, Order, run
+from harness.supervised import own_process_dies_with_parent
 from harness.verdict import summarise
 
 _BROKEN = ("fail", "inconclusive", "error", "not-run")
@@ -67,6 +71,42 @@ class Catch:
     def needless(self) -> frozenset[str]:
         """Requirements that it does not name and that broke nevertheless."""
         return self.broken - self.mutant.caught_by
+
+
+def chosen(names: Sequence[str], suite: str | None) -> list[tuple[Family, Mutant[Any]]]:
+    """The mutants of these names, all when there are none, of a suite or of every one; raises UsageError."""
+    families = FAMILIES if suite is None else (family_of(suite),)
+    every = [(family, mutant) for family in families for mutant in family.mutants]
+    for name in names:
+        if all(mutant.name != name for _, mutant in every):
+            raise UsageError(f"no mutant is called {name!r}", "turnproof mutants --list names them all.")
+    return [(family, mutant) for family, mutant in every if not names or mutant.name in names]
+
+
+def catches(mutants: Sequence[tuple[Family, Mutant[Any]]], own_only: bool, jobs: int) -> Iterator[Catch]:
+    """What runs on these mutants come to, in their order, so many at a time; `own_only` as for `catch`.
+
+    Raises TurnproofError when one cannot be judged.
+    """
+    jobs = min(jobs, len(mutants))
+    if jobs < 2:
+        yield from (catch(mutant, own_only, family) for family, mutant in mutants)
+        return
+    # A run has this process's output and pytest's state to itself, so each is in a process of its own.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, own_process_dies_with_parent)
+    try:
+        asked = [(family.suite, mutant.name, own_only) for family, mutant in mutants]
+        for (_, mutant), broken in zip(mutants, pool.map(_broken, asked), strict=True):
+            yield Catch(mutant, broken)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _broken(asked: tuple[str, str, bool]) -> frozenset[str]:
+    suite, name, own_only = asked
+    family = family_of(suite)
+    return catch(family.find(name), own_only, family).broken
 
 
 def catch(mutant: Mutant[Any], own_only: bool = False, family: Family = FAMILIES[0]) -> Catch:

@@ -8,8 +8,14 @@ from harness.errors import UsageError
 from harness.mutants.endpoint import MUTANTS, find, main
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.parts import Parts
+from harness.requirements import catalogue
 
 EVERY = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+
+
+def test_every_must_has_a_mutant() -> None:
+    musts = {requirement.id for requirement in catalogue("agent_endpoint") if requirement.level == "MUST"}
+    assert musts - {id_ for mutant in MUTANTS for id_ in mutant.caught_by} == set()
 
 
 def test_names_are_unique() -> None:

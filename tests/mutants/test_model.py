@@ -12,6 +12,7 @@ from harness.requirements import catalogue
 from harness.run import Observer, Order, run
 from harness.verdict import summarise
 
+SAMPLE = ("spaces_joined", "gym_refuses", "any_key")
 LENIENT = ("pass", "not-applicable", "not-measured")
 
 
@@ -33,9 +34,9 @@ def test_an_unknown_flaw_is_refused() -> None:
         find("nothing")
 
 
-@pytest.mark.parametrize("flaw", FLAWS, ids=lambda flaw: flaw.name)
-def test_a_flaw_is_caught_by_what_it_names_and_by_nothing_else(flaw: Flaw, tmp_path: Path) -> None:
-    results, error = run(Order(find_target(f"model-flaw:{flaw.name}"), "model_server", out=tmp_path), Observer())
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_flaw_is_caught_by_what_it_names_and_by_nothing_else(name: str, tmp_path: Path) -> None:
+    results, error = run(Order(find_target(f"model-flaw:{name}"), "model_server", out=tmp_path), Observer())
     assert error is None
     broken = {row.requirement.id for row in summarise(results).rows if row.verdict not in LENIENT}
-    assert broken == flaw.caught_by
+    assert broken == find(name).caught_by

@@ -6,8 +6,6 @@ import pytest
 
 from harness.builtin import find_target
 from harness.errors import UsageError
-from harness.fakes.opencode.behaviour import Behaviour
-from harness.mutants.mutant import Mutant
 from harness.mutants.opencode import FLAWS, find
 from harness.requirements import catalogue
 from harness.run import Observer, Order, run
@@ -33,14 +31,6 @@ def test_no_two_flaws_have_the_same_name() -> None:
 def test_an_unknown_flaw_is_refused() -> None:
     with pytest.raises(UsageError):
         find("nothing")
-
-
-@pytest.mark.parametrize("flaw", FLAWS, ids=lambda flaw: flaw.name)
-def test_a_flaw_is_caught_by_what_it_names(flaw: Mutant[Behaviour], tmp_path: Path) -> None:
-    target = find_target(f"opencode-flaw:{flaw.name}")
-    results, error = run(Order(target, "opencode_server", out=tmp_path, requirements=flaw.caught_by), Observer())
-    assert error is None
-    assert {row.requirement.id for row in summarise(results).rows if row.verdict != "pass"} == flaw.caught_by
 
 
 @pytest.mark.parametrize("name", SAMPLE)
