@@ -67,8 +67,8 @@ def main() -> None:
     \b
     Exit codes:
       0 conforms              1 a MUST fails            2 usage, or a bad target file
-      3 target not ready      4 turnproof itself failed 6 nothing was measured
-      130 interrupted
+      3 target not ready      4 turnproof itself failed 5 a waiver is to be mended
+      6 nothing was measured  130 interrupted
     """
 
 
@@ -83,6 +83,7 @@ def main() -> None:
 @click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
 @click.option("--attach", metavar="ADDRESS", help=_ATTACH)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON summary instead of the table.")
+@click.option("--write-waivers", "drafting", is_flag=True, help="Draft waivers of what fails in the target file.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and their requirements; run nothing.")
 @reporting_errors
 def run(
@@ -96,6 +97,7 @@ def run(
     wanted: str,
     attach: str | None,
     as_json: bool,
+    drafting: bool,
     listing: bool,
 ) -> int:
     """Judge a target and write results.jsonl, junit.xml and summary.md.
@@ -104,6 +106,7 @@ def run(
     Examples:
       turnproof run
       turnproof run --target my-endpoint.toml --strict
+      turnproof run --target my-endpoint.toml --write-waivers
       turnproof run --suite opencode_server --target opencode@1.18.33
       TURNPROOF_API_KEY=... turnproof run --target http://127.0.0.1:9000 -k AUTH
       turnproof run --target running.toml --attach http://127.0.0.1:40123/0v8Kd...
@@ -114,6 +117,7 @@ def run(
     from harness.reporting.json_summary import json_summary
     from harness.reporting.table import render
     from harness.verdict import summarise
+    from harness.waiver_draft import draft_into, file_of
 
     if listing:
         for planned in collect(suite, expression):
@@ -131,6 +135,7 @@ def run(
         wanted,
         attach=attach,
     )
+    waivers = file_of(order.target, target) if drafting else None
     with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
     summary = summarise(results)
@@ -141,6 +146,8 @@ def run(
     else:
         render(summary, Console())
         _ERR.print(f"written to {out}: results.jsonl, junit.xml, summary.md", soft_wrap=True)
+    if waivers is not None:
+        _ERR.print(escape(draft_into(waivers, summary)), soft_wrap=True)
     if error is not None:
         show_error(error)
     return summary.exit_code

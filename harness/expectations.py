@@ -17,6 +17,17 @@ def shown(exchange: Exchange) -> str:
     return f"{exchange.status} {exchange.content_type or 'without a media type'}: {exchange.text[:300] or 'empty'}"
 
 
+def ending(exchange: Exchange) -> str:
+    """The last lines of an answer, whole ones as long as they are few words."""
+    *earlier, last = exchange.text.rstrip("\n").split("\n")
+    kept = last[:300]
+    for line in reversed(earlier):
+        if len(line) + len(kept) >= 300:
+            break
+        kept = f"{line}\n{kept}"
+    return kept.strip("\n")
+
+
 def expect_refusal(exchange: Exchange, statuses: Collection[int], why: str, mend: str, code: str | None = None) -> None:
     """The answer is an error envelope with one of `statuses` (and that `code`); `why` completes "for ..."."""
     wanted = " or ".join(map(str, sorted(statuses)))

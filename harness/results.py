@@ -18,6 +18,7 @@ from harness.exchange import Exchange, exchange_from_json
 from harness.redaction import Redactor
 from harness.requirements import Requirement
 from harness.target import Facts
+from harness.waiver import Waiver
 
 Verdict = Literal["pass", "fail", "not-applicable", "not-measured", "inconclusive", "error"]
 Outcome = Literal["finished", "interrupted", "not-ready", "error"]
@@ -36,7 +37,10 @@ class Planned:
 
 @dataclass(frozen=True)
 class Header:
-    """What the run was asked to do. `parts` tells name, version and digest of the real binaries in the chain."""
+    """What the run was asked to do.
+
+    `parts` tells name, version and digest of the real binaries in the chain; `waivers` are those of the target's file.
+    """
 
     run: str
     seed: str
@@ -49,6 +53,7 @@ class Header:
     planned: tuple[Planned, ...]
     requirements: tuple[Requirement, ...]
     parts: tuple[Mapping[str, str], ...] = ()
+    waivers: tuple[Waiver, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The header's record."""
@@ -62,6 +67,7 @@ class Header:
             "planned": [asdict(planned) for planned in self.planned],
             "requirements": [requirement.to_json() for requirement in self.requirements],
             "parts": [dict(part) for part in self.parts],
+            "waivers": [waiver.to_json() for waiver in self.waivers],
         }
 
     @staticmethod
@@ -75,6 +81,7 @@ class Header:
             planned=tuple(Planned(p["check"], tuple(p["requirements"]), p["title"]) for p in value["planned"]),
             requirements=tuple(Requirement.from_json(entry) for entry in value["requirements"]),
             parts=tuple(value["parts"]),
+            waivers=tuple(Waiver.from_json(entry) for entry in value["waivers"]),
         )
 
 
@@ -90,7 +97,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A check's verdict. `reason` says why it was not measured, is inconclusive or broke; `duration` in seconds."""
+    """A check's verdict, as the target earned it: whether a waiver covers a failure is for `harness.verdict` to say.
+
+    `reason` says why it was not measured, is inconclusive or broke; `duration` is in seconds; `signature` is that of
+    its failure.
+    """
 
     check: str
     requirements: tuple[str, ...]
@@ -99,6 +110,7 @@ class CheckResult:
     exchanges: tuple[int, ...] = ()
     finding: Finding | None = None
     reason: str | None = None
+    signature: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The check's record."""
@@ -117,6 +129,7 @@ class CheckResult:
             tuple(value["exchanges"]),
             Finding(**value["finding"]) if value["finding"] else None,
             value["reason"],
+            value["signature"],
         )
 
 

@@ -31,6 +31,7 @@ from harness.results import CheckResult, Footer, Header, Outcome, Planned, Resul
 from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
 from harness.target import Target
+from harness.waiver import Waiver
 from harness.worker import WorkerSettings, WorkerSetup
 
 RESULTS = "results.jsonl"
@@ -169,7 +170,15 @@ def _header(order: Order, planned: tuple[Planned, ...], part: Part | None) -> He
         planned=planned,
         requirements=tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed),
         parts=(*((describe(part),) if part else ()), *kilo_target.described(order.target)),
+        waivers=_waivers(order),
     )
+
+
+def _waivers(order: Order) -> tuple[Waiver, ...]:
+    """The target's waivers, each with the checks of the whole suite that it names."""
+    checks = collect(order.suite) if order.target.waivers else ()
+    covering = ((w, [c.check for c in checks if w.names(c.check, c.requirements)]) for w in order.target.waivers)
+    return tuple(replace(waiver, covers=tuple(covers)) for waiver, covers in covering)
 
 
 @contextlib.contextmanager

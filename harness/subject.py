@@ -14,7 +14,8 @@ from harness.kilo_desk import KiloDesk
 from harness.launch import Launch
 from harness.launcher import Again
 from harness.opencode_processes import Processes
-from harness.results import CheckResult, Results
+from harness.results import CheckResult, Finding, Results
+from harness.signature import signature_of
 from harness.target import Facts
 from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 
@@ -84,7 +85,7 @@ class LiveSubject:
         records = [_exchange_record(exchange, result.check, exchange.number in stray) for exchange in exchanges]
         records += [act.to_json() for act in world.acts]
         records.append(replace(result, exchanges=own).to_json())
-        return [self._launch.redactor.redact_json(record) for record in records]
+        return _signed([self._launch.redactor.redact_json(record) for record in records])
 
 
 class RecordedSubject:
@@ -103,7 +104,14 @@ class RecordedSubject:
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`."""
-        return [result.to_json()]
+        return _signed([result.to_json()])
+
+
+def _signed(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The records of a check, whose result is the last: a failure gets its signature, made of what is on record."""
+    *others, result = records
+    finding = result["finding"]
+    return [*others, {**result, "signature": signature_of(Finding(**finding)) if finding else None}]
 
 
 def is_stray(exchange: Exchange, nonces: set[str]) -> bool:

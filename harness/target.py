@@ -10,6 +10,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.target_schema import facts_problems
 from harness.template import JSON, placeholders
+from harness.waiver import Waiver
 
 
 @dataclass(frozen=True)
@@ -300,6 +301,7 @@ class Target:
     captures: str | None = None
     upstream: str | None = None
     kilo_behind: str = "stand-in"
+    waivers: tuple[Waiver, ...] = ()
 
     @property
     def facts(self) -> Facts:

@@ -29,6 +29,7 @@ from harness.target_rules import rule_problems
 from harness.target_schema import target_problems
 from harness.target_url import base_url
 from harness.toml_lines import lines
+from harness.waiver import Waiver
 
 KEY_VARIABLE = "TURNPROOF_API_KEY"
 """The environment variable that holds the key of a target given by a bare URL."""
@@ -136,6 +137,7 @@ def _target(data: dict[str, Any], path: Path) -> Target:
         captures=data.get("captures"),
         upstream=data.get("upstream"),
         kilo_behind=data.get("kilo", Target.kilo_behind),
+        waivers=tuple(_waiver(waiver) for waiver in data.get("waivers", ())),
     )
 
 
@@ -189,6 +191,10 @@ def _minting(data: dict[str, Any]) -> Minting:
         expiring=Expiring(data["expiring"]["body"], float(data["expiring"]["within"])) if "expiring" in data else None,
         store=data.get("store"),
     )
+
+
+def _waiver(data: dict[str, Any]) -> Waiver:
+    return Waiver(**{**data, "until": str(data["until"])})
 
 
 def _request(data: dict[str, Any]) -> Request:

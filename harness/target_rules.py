@@ -40,6 +40,7 @@ def rule_problems(data: Mapping[str, Any]) -> set[Problem]:
         *_agents(data),
         *_keys(data),
         *_leaves(data),
+        *_waivers(data),
         *kind_problems(data),
     }
 
@@ -126,6 +127,15 @@ def _key_agents(path: KeyPath, agents: object, known: Collection[str]) -> Iterat
                 at,
                 f"{shown_value(at, agent)} is not the id of an agent; {suggestion(agent, known)}",
             )
+
+
+def _waivers(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Two waivers of the same failure: which of their ends counts would not be clear."""
+    first: dict[tuple[object, ...], int] = {}
+    for index, waiver in _tables(data, "waivers"):
+        same = tuple(str(waiver.get(name)) for name in ("requirement", "check", "signature"))
+        if "signature" in waiver and first.setdefault(same, index) != index:
+            yield Problem(("waivers", index), f"is for the same failure as waivers[{first[same]}]: keep one of them")
 
 
 def _repeated(data: Mapping[str, Any], tables: str, name: str) -> Iterator[Problem]:

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from harness.errors import HarnessError, TargetNotReady, UsageError
 from harness.requirements import Level, Requirement
 from harness.results import CheckResult, Results, Verdict
+from harness.waiver import STALE, Standing, Waiver, objection, standing, waiving
 
-Status = Verdict | Literal["not-run"]
-"""A verdict, or `not-run`: planned, and without a result."""
+Status = Verdict | Literal["waived", "not-run"]
+"""A verdict, or `waived`: failed as a waiver in force says; or `not-run`: planned, and without a result."""
 
 STATUSES: tuple[Status, ...] = (
     "error",
     "fail",
     "inconclusive",
     "not-run",
+    "waived",
     "pass",
     "not-measured",
     "not-applicable",
@@ -33,23 +35,31 @@ CONFORMS = 0
 DOES_NOT_CONFORM = 1
 NOT_READY = TargetNotReady.exit_code
 HARNESS_ERROR = HarnessError.exit_code
+STALE_WAIVER = 5
 NOTHING_MEASURED = 6
 UNFINISHED = 130
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A check with the requirements it claims; `result` is None when it was planned and did not run."""
+    """A check with the requirements it claims; `result` is None when it was planned and did not run.
+
+    `waivers` are those that waive its failure, `objection` says why others that name it do not.
+    """
 
     check: str
     title: str
     requirements: tuple[Requirement, ...]
     result: CheckResult | None
+    waivers: tuple[Waiver, ...] = ()
+    objection: str = ""
 
     @property
     def status(self) -> Status:
-        """The check's verdict, or `not-run`."""
-        return self.result.verdict if self.result else "not-run"
+        """The check's verdict, or `waived`, or `not-run`."""
+        if self.result is None:
+            return "not-run"
+        return "waived" if self.waivers else self.result.verdict
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,7 @@ class Row:
     @property
     def measured(self) -> bool:
         """Whether the target was asked and its answer judged."""
-        return self.verdict in ("pass", "fail")
+        return self.verdict in ("pass", "fail", "waived")
 
     @property
     def unmeasured(self) -> tuple[Checked, ...]:
@@ -78,21 +88,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Musts:
-    """MUST requirements, counted: those that apply; of them the measured and passed; of these the ones in part."""
+    """MUST requirements, counted: those that apply; of them the measured, the passed, those in part, and the waived."""
 
     applicable: int
     measured: int
     passed: int
     in_part: int
+    waived: int = 0
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says: `rows` in the order of the catalogue, `checks` in the order in which they were planned."""
+    """What a run says: `rows` in the order of the catalogue, `checks` in the order in which they were planned.
+
+    `waivers` are those of the target's file, in its order, each with what it came to.
+    """
 
     results: Results
     rows: tuple[Row, ...]
     checks: tuple[Checked, ...]
+    waivers: tuple[tuple[Waiver, Standing], ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -123,11 +138,17 @@ class Summary:
             measured=sum(row.measured for row in rows),
             passed=sum(row.verdict == "pass" for row in rows),
             in_part=sum(row.measured and bool(row.unmeasured) for row in rows),
+            waived=sum(row.verdict == "waived" for row in rows),
         )
+
+    @property
+    def stale(self) -> tuple[Waiver, ...]:
+        """The waivers that name something unknown, or nothing that still fails."""
+        return tuple(waiver for waiver, stands in self.waivers if stands in STALE)
 
     @cached_property
     def exit_code(self) -> int:
-        """The run's exit code: the first that applies in the order 130, 4, 3, 6, 1, 0."""
+        """The run's exit code: the first that applies in the order 130, 4, 3, 6, 1, 5, 0."""
         outcome = self.results.footer.outcome if self.results.footer else None
         if outcome in (None, "interrupted") or (outcome == "finished" and not self.finished):
             return UNFINISHED
@@ -137,7 +158,9 @@ class Summary:
             return NOT_READY
         if not any(checked.status == "pass" for checked in self.checks):
             return NOTHING_MEASURED
-        return DOES_NOT_CONFORM if any(map(self.row_decides, self.rows)) else CONFORMS
+        if any(map(self.row_decides, self.rows)):
+            return DOES_NOT_CONFORM
+        return STALE_WAIVER if self.stale else CONFORMS
 
     def row_decides(self, row: Row) -> bool:
         """Whether the requirement's verdict counts against conformance in this run."""
@@ -169,7 +192,7 @@ def summarise(results: Results) -> Summary:
         for requirement in checked.requirements:
             claimed[requirement.id].append(checked)
     rows = (_row(requirement, tuple(claimed[requirement.id]), results) for requirement in results.header.requirements)
-    return Summary(results, tuple(rows), checks)
+    return Summary(results, tuple(rows), checks, _waivers(results, checks))
 
 
 def _checks(results: Results) -> Iterator[Checked]:
@@ -182,7 +205,26 @@ def _checks(results: Results) -> Iterator[Checked]:
         plan = planned.get(check)
         for found in made.get(check, [None]):
             ids = dict.fromkeys((*(plan.requirements if plan else ()), *(found.requirements if found else ())))
-            yield Checked(check, plan.title if plan else check, _known(known, check, ids), found)
+            yield _checked(results, Checked(check, plan.title if plan else check, _known(known, check, ids), found))
+
+
+def _checked(results: Results, checked: Checked) -> Checked:
+    """The check with what the waivers say of it."""
+    waivers, day = results.header.waivers, _day(results)
+    if checked.result is None or not waivers:
+        return checked
+    by = waiving(waivers, checked.result, day)
+    return replace(checked, waivers=by, objection="" if by else objection(waivers, checked.result, day))
+
+
+def _waivers(results: Results, checks: tuple[Checked, ...]) -> tuple[tuple[Waiver, Standing], ...]:
+    ended = [(checked.result, checked.waivers) for checked in checks if checked.result]
+    return tuple((waiver, standing(waiver, ended, _day(results))) for waiver in results.header.waivers)
+
+
+def _day(results: Results) -> str:
+    """The day on which the run began, as the results file writes it: in UTC."""
+    return results.header.started[:10]
 
 
 def _known(known: Mapping[str, Requirement], check: str, ids: Iterable[str]) -> tuple[Requirement, ...]:

@@ -17,8 +17,10 @@ from harness.requirements import Level, Requirement
 from harness.results import CheckResult, Finding, Footer, Header, Outcome, Planned, Results, Verdict, Writer
 from harness.target import Agent, Facts, KeyFacts, Policies
 from harness.verdict import Status, Summary, summarise
+from harness.waiver import Waiver
 
 SCHEMAS = Path(__file__).parent.parent / "fixtures" / "schemas"
+SIGNATURE = "0123456789abcdef"
 HOSTILE = "[red]x[/red] `y` ``` | <b>&\x00\x1b[31m\ud800\u2028\u202e\r\n]]>"
 FACTS = Facts(
     kind="agent-endpoint",
@@ -37,6 +39,19 @@ def requirement(id_: str, level: Level = "MUST", capability: str | None = None) 
     return Requirement(id_, level, f"The statement of {id_}.", ("A",), capability)
 
 
+def waiver(requirement: str, **differing: Any) -> Waiver:
+    """A waiver in force for a failure of signature `SIGNATURE` of the check that `with_verdicts` makes."""
+    plain = {
+        "owner": "Jo",
+        "reason": "the vendor has to mend it",
+        "link": "https://example.org/1",
+        "until": "2026-12-31",
+        "signature": SIGNATURE,
+        "covers": (f"check {requirement}",),
+    }
+    return Waiver(requirement, **{**plain, **differing})
+
+
 def finding(exchange: int | None = None, **texts: str) -> Finding:
     plain = {"expected": "status 401", "came": "status 404", "mend": "Check the key before the model."}
     return Finding(**{**plain, **texts}, exchange=exchange)
@@ -45,9 +60,11 @@ def finding(exchange: int | None = None, **texts: str) -> Finding:
 def result(
     check: str, requirements: tuple[str, ...], verdict: Verdict, finding: Finding | None = None, reason: str = "because"
 ) -> CheckResult:
+    """A result; that of a failure has the signature `SIGNATURE`."""
     told = None if verdict == "pass" or finding else reason
     numbers = (finding.exchange,) if finding and finding.exchange else ()
-    return CheckResult(check, requirements, verdict, 0.25, numbers, finding, told)
+    signature = SIGNATURE if verdict == "fail" else None
+    return CheckResult(check, requirements, verdict, 0.25, numbers, finding, told, signature)
 
 
 def exchange(
@@ -112,15 +129,19 @@ def results(
 
 
 def with_verdicts(*verdicts: Status, level: Level = "MUST", **rest: Any) -> Summary:
-    """A summary of one check for each verdict, each of a requirement of its own."""
+    """A summary of one check for each verdict, each of a requirement of its own; a waived one has a waiver."""
     ids = [f"AE-GROUP-{number}" for number in range(1, len(verdicts) + 1)]
-    checks = [
-        Planned(f"check {id_}", (id_,), f"title of check {id_}")
-        if verdict == "not-run"
-        else result(f"check {id_}", (id_,), verdict, finding() if verdict == "fail" else None)
-        for id_, verdict in zip(ids, verdicts, strict=True)
-    ]
-    return summarise(results(checks, [requirement(id_, level) for id_ in ids], **rest))
+    checks = [_with_verdict(id_, verdict) for id_, verdict in zip(ids, verdicts, strict=True)]
+    waived = (waiver(id_) for id_, verdict in zip(ids, verdicts, strict=True) if verdict == "waived")
+    rows = [requirement(id_, level) for id_ in ids]
+    return summarise(results(checks, rows, **{"waivers": tuple(waived), **rest}))
+
+
+def _with_verdict(id_: str, status: Status) -> CheckResult | Planned:
+    if status == "not-run":
+        return Planned(f"check {id_}", (id_,), f"title of check {id_}")
+    verdict: Verdict = "fail" if status == "waived" else status
+    return result(f"check {id_}", (id_,), verdict, finding() if verdict == "fail" else None)
 
 
 def hostile_summary() -> Summary:

@@ -8,6 +8,7 @@ import pytest
 from harness.check import Nonconformance
 from harness.exchange import End, Exchange
 from harness.expectations import (
+    ending,
     expect_completion,
     expect_no_calls,
     expect_refusal,
@@ -116,3 +117,17 @@ def test_call_where_none_may_be_is_a_finding_that_shows_it() -> None:
     with pytest.raises(Nonconformance, match="came 1: POST /v1/chat/completions") as error:
         expect_no_calls([answer(200, b"")], "opencode", "x")
     assert finding(error).exchange == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (b"", ""),
+        (b"one line", "one line"),
+        (b"data: a\n\ndata: b\n\n", "data: a\n\ndata: b"),
+        (b"x" * 290 + b"\n\ndata: last words\n\n", "data: last words"),
+        (b"y" * 400, "y" * 300),
+    ],
+)
+def test_ending_of_an_answer_has_whole_lines(text: bytes, end: str) -> None:
+    assert ending(answer(200, text)) == end

@@ -20,6 +20,7 @@ from harness.target import (
     Start,
 )
 from harness.target_file import find, from_url, load
+from harness.waiver import Waiver
 
 DOCS = Path(__file__).parent.parent / "docs" / "targets.md"
 
@@ -33,6 +34,12 @@ KEY = KEY_HEAD + 'env = "MY_KEY"\n'
 MINT = '[keys.mint]\npath = "/keys"\npointer = "/key"\n'
 MINTING = '[mint]\npath = "/keys"\npointer = "/key"\nheaders = {}\n'
 REVOKED = KEY + '[[keys]]\nname = "old"\nstate = "revoked"\nagents = ["a"]\n'
+
+SIGNATURE = "0123456789abcdef"
+WAIVER = (
+    '[[waivers]]\nrequirement = "AE-AUTH-1"\nowner = "Jo"\nreason = "r"\nlink = "https://h/1"\n'
+    f'until = 2026-12-31\nsignature = "{SIGNATURE}"\n'
+)
 
 KNOWN_WITH_URL = "{python}, {url}, {opencode_url}, {opencode_password}, {model_url}, {deadline}, {work}, {env:NAME}"
 KNOWN_WITH_START = (
@@ -82,7 +89,7 @@ ERRORS = {
     "key unknown and far": (
         HEAD + URL + "zzz = 1\n" + AGENT + KEY,
         "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
-        "start, ready, agents, keys, mint, window, reasoning_field, captures, upstream, kilo",
+        "start, ready, agents, keys, mint, window, reasoning_field, captures, upstream, kilo, waivers",
     ),
     "key unknown and quoted": (
         HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,
@@ -115,7 +122,7 @@ ERRORS = {
     ),
     "deadline a date": (
         HEAD + URL + "deadline = 2020-01-01\n" + AGENT + KEY,
-        "4: deadline: must be a number, not a date or time",
+        "4: deadline: must be a number, not a date",
     ),
     "deadline a boolean": (
         HEAD + URL + "deadline = true\n" + AGENT + KEY,
@@ -374,6 +381,72 @@ ERRORS = {
         MODEL_HEAD + URL + 'captures = "{wrk}"\n' + AGENT + KEY,
         "4: captures: {wrk} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
     ),
+    # waivers
+    "waiver without an owner": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace('owner = "Jo"\n', ""),
+        '11: waivers[0]: owner is missing: add owner = "who answers for it, a person or a team"',
+    ),
+    "waiver without a reason": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace('reason = "r"\n', ""),
+        '11: waivers[0]: reason is missing: add reason = "why the failure has to stay for now"',
+    ),
+    "waiver without a link": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace('link = "https://h/1"\n', ""),
+        '11: waivers[0]: link is missing: add link = "https://…", where it is tracked',
+    ),
+    "waiver without an end": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace("until = 2026-12-31\n", ""),
+        "11: waivers[0]: until is missing: add until = 2026-12-31, its last day",
+    ),
+    "waiver without a signature": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace(f'signature = "{SIGNATURE}"\n', ""),
+        "11: waivers[0]: signature is missing: add signature, as run --write-waivers or a report writes it",
+    ),
+    "waiver without a requirement": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace('requirement = "AE-AUTH-1"\n', ""),
+        '11: waivers[0]: requirement is missing: add requirement = "AE-STREAM-3"',
+    ),
+    "waiver with an empty owner": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace('"Jo"', '""'),
+        "13: waivers[0].owner: must not be empty",
+    ),
+    "waiver of no requirement": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace("AE-AUTH-1", "AUTH"),
+        '12: waivers[0].requirement: "AUTH" is not the id of a requirement: write it like AE-STREAM-3',
+    ),
+    "waiver with a link that is none": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace("https://h/1", "TICKET-1"),
+        '15: waivers[0].link: "TICKET-1" is not a link to where it is tracked: begin it with https:// or http://',
+    ),
+    "waiver that ends on no day": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace("2026-12-31", '"2026-02-30"'),
+        '16: waivers[0].until: "2026-02-30" is not a date: write it like 2026-12-31',
+    ),
+    "waiver that ends at a time": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace("2026-12-31", "2026-12-31T12:00:00"),
+        "16: waivers[0].until: must be a date, not a date with a time",
+    ),
+    "waiver that ends with a number": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace("2026-12-31", "2026"),
+        "16: waivers[0].until: must be a date, not an integer",
+    ),
+    "waiver with a signature that is none": (
+        HEAD + URL + AGENT + KEY + WAIVER.replace(SIGNATURE, "x"),
+        '17: waivers[0].signature: "x" is not the signature of a failure: '
+        "copy its 16 digits from a report, or let run --write-waivers write it",
+    ),
+    "waiver twice": (
+        HEAD + URL + AGENT + KEY + WAIVER + WAIVER,
+        "18: waivers[1]: is for the same failure as waivers[0]: keep one of them",
+    ),
+    "waiver with an unknown key": (
+        HEAD + URL + AGENT + KEY + WAIVER + 'chek = "x"\n',
+        '18: waivers[0].chek: unknown key; did you mean "check"?',
+    ),
+    "waivers a table": (
+        HEAD + URL + "waivers = {}\n" + AGENT + KEY,
+        "4: waivers: must be an array, not a table",
+    ),
     "NUL": (
         HEAD + START + 'cwd = "a\\u0000b"\n' + AGENT + KEY,
         "5: start.cwd: must not hold a NUL character",
@@ -535,6 +608,14 @@ def test_a_minting_with_everything_is_read_whole(tmp_path: Path) -> None:
         revoke=Request("POST", "/{key_id}", {}),
         expiring=Expiring({"ttl": 1}, 1.0),
         store="{work}/db",
+    )
+
+
+@pytest.mark.parametrize("until", ["2026-12-31", '"2026-12-31"'])
+def test_a_waiver_is_read_with_its_end_as_a_date_or_a_string(tmp_path: Path, until: str) -> None:
+    text = HEAD + URL + AGENT + KEY + WAIVER.replace("2026-12-31", until) + 'check = "c"\n'
+    assert load(_write(tmp_path, text)).waivers == (
+        Waiver("AE-AUTH-1", "Jo", "r", "https://h/1", "2026-12-31", SIGNATURE, "c"),
     )
 
 

@@ -52,6 +52,7 @@ def test_the_schema_is_valid_itself() -> None:
         ("`[mint]`", SCHEMA["$defs"]["minting"]["properties"]),
         ("`[mint.list]`", SCHEMA["$defs"]["listing"]["properties"]),
         ("`[mint.expiring]`", SCHEMA["$defs"]["expiring"]["properties"]),
+        ("`[[waivers]]`", SCHEMA["$defs"]["waiver"]["properties"]),
     ],
 )
 def test_the_documentation_has_exactly_the_keys_of_the_schema(heading: str, properties: dict[str, Any]) -> None:
@@ -61,7 +62,7 @@ def test_the_documentation_has_exactly_the_keys_of_the_schema(heading: str, prop
 def test_every_table_of_the_schema_is_compared_with_the_documentation() -> None:
     with_properties = {name for name, schema in SCHEMA["$defs"].items() if "properties" in schema}
     key_making = {"mint", "revoke", "minting", "listing", "expiring"}
-    assert with_properties == {"policies", "start", "ready", "agent", "key", "facts"} | key_making
+    assert with_properties == {"policies", "start", "ready", "agent", "key", "facts", "waiver"} | key_making
 
 
 @pytest.mark.parametrize("value", sorted({v for s in _schemas(SCHEMA) for v in s.get("enum", ())}))

@@ -5,17 +5,19 @@ import pytest
 from harness.errors import UsageError
 from harness.results import Planned, Verdict
 from harness.verdict import Row, Status, summarise
-from tests.sample_results import requirement, result, results, with_verdicts
+from tests.sample_results import requirement, result, results, waiver, with_verdicts
 
 
 def _row(*verdicts: Status) -> Row:
     checks = [
         Planned(f"c{number}", ("AE-AUTH-1",), "t")
         if verdict == "not-run"
-        else result(f"c{number}", ("AE-AUTH-1",), verdict)
+        else result(f"c{number}", ("AE-AUTH-1",), "fail" if verdict == "waived" else verdict)
         for number, verdict in enumerate(verdicts)
     ]
-    return summarise(results(checks)).rows[0]
+    waived = [f"c{number}" for number, verdict in enumerate(verdicts) if verdict == "waived"]
+    waivers = tuple(waiver("AE-AUTH-1", check=check, covers=(check,)) for check in waived)
+    return summarise(results(checks, waivers=waivers)).rows[0]
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,10 @@ def _row(*verdicts: Status) -> Row:
         (("pass", "not-run"), "not-run"),
         (("not-measured", "not-run"), "not-run"),
         (("not-run", "inconclusive"), "inconclusive"),
+        (("pass", "waived"), "waived"),
+        (("waived", "not-measured"), "waived"),
+        (("waived", "fail"), "fail"),
+        (("waived", "inconclusive"), "inconclusive"),
     ],
 )
 def test_requirement_has_the_worst_verdict_of_its_checks(checks: tuple[Status, ...], verdict: Status) -> None:
@@ -93,6 +99,8 @@ def test_verdicts_are_counted_with_those_that_none_has() -> None:
         (("pass", "not-measured", "not-applicable"), 0),
         (("pass", "fail"), 1),
         (("pass", "inconclusive"), 1),
+        (("pass", "waived"), 0),
+        (("waived",), 6),
         (("fail", "fail"), 6),
         (("not-measured",), 6),
         (("not-applicable",), 6),

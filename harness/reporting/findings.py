@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from harness.exchange import Exchange
 from harness.reporting.visible import shortened, visible
 from harness.verdict import Checked, Summary
+from harness.waiver import explained
 
 _FIELD_CHARACTERS = 2000
 
@@ -29,6 +30,22 @@ def unmeasured(summary: Summary) -> tuple[Checked, ...]:
     return tuple(checked for checked in summary.checks if checked.status == "not-measured")
 
 
+def waived(summary: Summary) -> tuple[Checked, ...]:
+    """The checks whose failure is waived, in the order of the plan."""
+    return tuple(checked for checked in summary.checks if checked.status == "waived")
+
+
+def by_waivers(checked: Checked) -> str:
+    """Who waived the check's failure until when, why, and where it is tracked."""
+    told = (f"until {w.until} by {w.owner}: {w.reason} ({w.link})" for w in checked.waivers)
+    return _safe("; ".join(dict.fromkeys(told)))
+
+
+def waivers_to_mend(summary: Summary) -> tuple[str, ...]:
+    """What to do about each waiver that waived nothing, one sentence for each, safe to show."""
+    return tuple(_safe(told) for told in (explained(*judged) for judged in summary.waivers) if told)
+
+
 def ids(checked: Checked) -> str:
     """The ids of the requirements that the check claims."""
     return ", ".join(requirement.id for requirement in checked.requirements)
@@ -45,13 +62,17 @@ def reason(checked: Checked) -> str:
 
 
 def account(checked: Checked, summary: Summary) -> Account:
-    """What was expected, what came and how to mend it; or the reason, when the check has no finding."""
+    """What was expected, what came and how to mend it; or the reason, when the check has no finding.
+
+    Also why waivers that name the check do not waive it.
+    """
     finding = checked.result.finding if checked.result else None
+    unwaived = (("waiver", _safe(checked.objection)),) if checked.objection else ()
     if finding is None:
-        return Account((("reason", reason(checked)),), None)
+        return Account((("reason", reason(checked)), *unwaived), None)
     texts = (("expected", finding.expected), ("came", finding.came), ("mend", finding.mend))
     exchange = None if finding.exchange is None else summary.results.exchanges.get(finding.exchange)
-    return Account(tuple((name, _safe(text)) for name, text in texts), exchange)
+    return Account((*((name, _safe(text)) for name, text in texts), *unwaived), exchange)
 
 
 def _safe(text: str) -> str:

@@ -11,6 +11,7 @@ from harness.verdict import (
     HARNESS_ERROR,
     NOT_READY,
     NOTHING_MEASURED,
+    STALE_WAIVER,
     STATUSES,
     UNFINISHED,
     Row,
@@ -42,6 +43,10 @@ def headline(summary: Summary) -> str:
         return f"nothing conforms: none of {checks} checks passed{_in_brackets(tally)}"
     if summary.exit_code == DOES_NOT_CONFORM:
         return f"does not conform: {tally} ({_measured(summary)})"
+    if summary.exit_code == STALE_WAIVER:
+        count = len(summary.stale)
+        many = "1 waiver is" if count == 1 else f"{count} waivers are"
+        return f"conforms, but {many} to be mended: {_passed(summary)} ({_measured(summary)})"
     return f"conforms: {_passed(summary)} ({_measured(summary)})"
 
 
@@ -73,6 +78,8 @@ def _say(count: int, status: Status) -> str:
 
 def _passed(summary: Summary) -> str:
     musts = summary.musts
+    if musts.waived:
+        return f"{musts.passed} of {musts.applicable} MUSTs pass, {musts.waived} {_say(musts.waived, 'waived')}"
     if musts.passed < musts.applicable or musts.applicable == 0:
         return "no MUST fails"
     return "the only MUST passes" if musts.passed == 1 else f"all {musts.passed} MUSTs pass"

@@ -5,11 +5,14 @@
 - `exit_code`, `headline`: what the run says. `outcome`, `ended`, `error`: from the footer, null without one.
   `finished`: whether every planned check has a result and the run said that it was through.
 - `planned`, `made`: how many checks. `musts`: the MUST requirements that apply, and of them the `measured`, the
-  `passed` and those measured `in_part`. `verdicts`: how many requirements have each verdict.
+  `passed`, those `waived` and those measured `in_part`. `verdicts`: how many requirements have each verdict.
 - `requirements`: each with its `verdict`, whether that `decides` against conformance, and the ids of its `checks` and
   of the `unmeasured` among them.
-- `checks`: each with its requirements, `verdict`, `decides`, `duration` in seconds, `reason`, `finding` and the
-  numbers of its `exchanges`. `strays`: the numbers of the exchanges outside their check.
+- `checks`: each with its requirements, `verdict`, `decides`, `duration` in seconds, `reason`, `finding`, its failure's
+  `signature`, the numbers of its `exchanges`, of the `waivers` that waive it their indexes, and the `objection`: why
+  others that name it do not. `strays`: the numbers of the exchanges outside their check.
+- `waivers`: those of the target file, as in the results file's header, each with what it came to as its `standing`:
+  `in-force`, `ran-out`, `different`, `not-failing`, `unknown` or `unjudged` (not all that it names was measured).
 
 Text is as it was recorded; it is for the reader to make it safe to show.
 """
@@ -37,6 +40,7 @@ def json_summary(summary: Summary) -> dict[str, Any]:
         "verdicts": dict(summary.verdicts),
         "requirements": [_requirement(row, summary) for row in summary.rows],
         "checks": [_check(checked, summary) for checked in summary.checks],
+        "waivers": [{**waiver.to_json(), "standing": stands} for waiver, stands in summary.waivers],
         "strays": list(summary.results.strays),
     }
 
@@ -90,5 +94,8 @@ def _check(checked: Checked, summary: Summary) -> dict[str, Any]:
         "duration": round(result.duration, 4) if result else None,
         "reason": result.reason if result else None,
         "finding": asdict(result.finding) if result and result.finding else None,
+        "signature": result.signature if result else None,
         "exchanges": list(result.exchanges) if result else [],
+        "waivers": [summary.results.header.waivers.index(waiver) for waiver in checked.waivers],
+        "objection": checked.objection or None,
     }

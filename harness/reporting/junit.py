@@ -6,7 +6,9 @@ claims; `classname` is `<suite>.<group>`, `name` the check's title, with its id 
 JUnit knows no levels, and its readers turn red at any `failure`. So that they cannot disagree with the exit code, a
 `failure` is what counts against conformance in this run; a failing check that does not (of a SHOULD, of a MAY) is
 `skipped` with a message that begins `fail, but does not decide`. A check that was planned and did not run is an
-`error`, and so is, in a suite called `run`, a run that cannot be judged (exit codes 3, 4, 6 and 130).
+`error`, and so is, in a suite called `run`, a run that cannot be judged (exit codes 3, 4, 6 and 130). A waived failure
+is `skipped`; a waiver that names something unknown or no longer failing (exit code 5) is a `failure` in a suite called
+`waivers`.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from __future__ import annotations
 from collections import Counter
 from xml.etree import ElementTree as ET
 
-from harness.reporting.findings import account, ids, levels, reason
+from harness.reporting.findings import account, by_waivers, ids, levels, reason
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
-from harness.verdict import CONFORMS, DOES_NOT_CONFORM, Checked, Summary
+from harness.verdict import CONFORMS, DOES_NOT_CONFORM, STALE_WAIVER, Checked, Summary
+from harness.waiver import STALE, explained
 
 _MESSAGE_CHARACTERS = 300
 
@@ -37,7 +40,8 @@ def junit(summary: Summary) -> str:
             _case(suite, checked, summary, unique=titles[checked.title] == 1)
         _count(suite)
     _unchecked(root, summary)
-    if summary.exit_code not in (CONFORMS, DOES_NOT_CONFORM):
+    _stale(root, summary)
+    if summary.exit_code not in (CONFORMS, DOES_NOT_CONFORM, STALE_WAIVER):
         _unjudged(root, summary)
     _count(root)
     ET.indent(root)
@@ -69,6 +73,7 @@ def _case(suite: ET.Element, checked: Checked, summary: Summary, unique: bool) -
         ("requirements", ids(checked)),
         ("levels", levels(checked)),
         ("verdict", checked.status),
+        *([("signature", checked.result.signature)] if checked.result and checked.result.signature else []),
     ):
         ET.SubElement(properties, "property", name=key, value=one_line(value))
     _outcome(case, checked, summary)
@@ -84,6 +89,9 @@ def _outcome(case: ET.Element, checked: Checked, summary: Summary) -> None:
         _add(case, "error", status, "the run ended before this check", "")
     elif status in ("fail", "inconclusive"):
         _failure(case, checked, summary)
+    elif status == "waived":
+        _add(case, "skipped", status, f"waived {by_waivers(checked)}", "")
+        ET.SubElement(case, "system-out").text = _details(checked, summary)
     elif summary.check_decides(checked):
         _add(case, "failure", status, f"not measured, and the run requires all: {reason(checked)}", "")
     else:
@@ -116,6 +124,18 @@ def _unchecked(root: ET.Element, summary: Summary) -> None:
         case = ET.SubElement(suite, "testcase", classname=suite.attrib["name"], name=one_line(name), time="0.000")
         kind = "failure" if summary.row_decides(row) else "skipped"
         _add(case, kind, row.verdict, "no check of this requirement was planned in this run", "")
+    _count(suite)
+
+
+def _stale(root: ET.Element, summary: Summary) -> None:
+    stale = [(waiver, stands) for waiver, stands in summary.waivers if stands in STALE]
+    if not stale:
+        return
+    suite = _suite(root, f"{summary.results.header.suite}.waivers", summary)
+    for waiver, stands in stale:
+        name = f"the waiver of {waiver.what}, signature {waiver.signature}, is needed"
+        case = ET.SubElement(suite, "testcase", classname=suite.attrib["name"], name=one_line(name), time="0.000")
+        _add(case, "failure", stands, explained(waiver, stands), "")
     _count(suite)
 
 

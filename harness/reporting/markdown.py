@@ -10,7 +10,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from harness.reporting.findings import account, failures, ids, levels, reason, unmeasured
+from harness.reporting.findings import (
+    account,
+    by_waivers,
+    failures,
+    ids,
+    levels,
+    reason,
+    unmeasured,
+    waived,
+    waivers_to_mend,
+)
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
@@ -62,6 +72,7 @@ def _blocks(summary: Summary, detail: _Detail) -> Iterator[str]:
         ("group", "requirement", "level", "verdict", "checks passed", "statement"), map(_requirement_row, summary.rows)
     )
     yield from _failures(summary, detail)
+    yield from _waivers(summary)
     yield from _unmeasured(summary)
     yield from _strays(summary)
 
@@ -116,6 +127,16 @@ def _finding(checked: Checked, summary: Summary, detail: _Detail) -> Iterator[st
         yield f"<details><summary>the exchange that shows it, #{told.exchange.number}</summary>"
         yield _fenced(transcript(told.exchange, detail.body))
         yield "</details>"
+
+
+def _waivers(summary: Summary) -> Iterator[str]:
+    checks, told = waived(summary), waivers_to_mend(summary)
+    if checks:
+        yield "## Waived"
+        yield "\n".join(f"- {_text(ids(c))}: {_text(c.title)} - {_text(by_waivers(c))}" for c in checks)
+    if told:
+        yield "## Waivers to mend"
+        yield "\n".join(f"- {_text(line)}" for line in told)
 
 
 def _unmeasured(summary: Summary) -> Iterator[str]:

@@ -8,7 +8,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.reporting.findings import account, failures, ids, levels, reason, unmeasured
+from harness.reporting.findings import (
+    account,
+    by_waivers,
+    failures,
+    ids,
+    levels,
+    reason,
+    unmeasured,
+    waived,
+    waivers_to_mend,
+)
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line
@@ -20,6 +30,7 @@ _STYLES: dict[Status, str] = {
     "fail": "bold red",
     "inconclusive": "yellow",
     "not-run": "yellow",
+    "waived": "cyan",
     "pass": "green",
     "not-measured": "yellow",
     "not-applicable": "dim",
@@ -33,6 +44,10 @@ def render(summary: Summary, console: Console) -> None:
     for checked in failures(summary):
         console.print(view.failure(checked))
     console.print()
+    for checked in waived(summary):
+        console.print(view.text(f"waived {by_waivers(checked)}: {ids(checked)} {checked.title}", "cyan"))
+    for told in waivers_to_mend(summary):
+        console.print(view.text(told, "yellow"))
     for checked in unmeasured(summary):
         console.print(view.text(f"not measured: {ids(checked)} {checked.title}: {reason(checked)}", "yellow"))
     if summary.results.strays:

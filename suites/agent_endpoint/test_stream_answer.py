@@ -11,7 +11,7 @@ from harness.actors import Client, JournalReader, Script
 from harness.chat import Stream, ask, stream_of
 from harness.check import Inconclusive, expect
 from harness.exchange import Exchange, Request
-from harness.expectations import expect_completion, expect_said, expect_stream, shown
+from harness.expectations import ending, expect_completion, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
 from harness.target import Agent, Facts, KeyFacts
@@ -100,7 +100,7 @@ def test_usage_that_was_asked_for_is_the_last_chunk(stream_with: Callable[..., t
     bare = [chunk for chunk in stream.chunks if chunk.get("choices") == []]
     last = stream.events[-2:]
     placed = len(bare) == 1 and len(last) == 2 and last[0].json() == bare[0] and last[1].data == DONE
-    expect(placed, expected, exchange.text[-300:], mend, exchange)
+    expect(placed, expected, ending(exchange), mend, exchange)
     wrong = flaw("chat_completion_chunk", bare[0])
     held = wrong is None and isinstance(bare[0].get("usage"), dict)
     expect(held, expected, f"{wrong or 'no usage'} in {bare[0]}", mend, exchange)

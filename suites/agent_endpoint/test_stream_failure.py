@@ -10,7 +10,7 @@ from harness.actors import Client, Script
 from harness.chat import ask, post
 from harness.check import expect
 from harness.exchange import Exchange, Request, parse_json
-from harness.expectations import expect_completion, expect_refusal, expect_said, expect_stream, shown
+from harness.expectations import ending, expect_completion, expect_refusal, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
 from harness.sse import Event
 from harness.target import Agent, KeyFacts
@@ -33,7 +33,7 @@ def expect_failed_stream(exchange: Exchange, why: str) -> None:
     stream = expect_stream(exchange, why)
     places = [index for index, event in enumerate(stream.events) if error_in(event) is not None]
     expected = f"one error event, the last but for [DONE], for {why}"
-    expect(len(places) == 1, expected, f"{len(places)} in {exchange.text[-500:]}", MEND, exchange)
+    expect(len(places) == 1, expected, f"{len(places)} in {ending(exchange)}", MEND, exchange)
     error = error_in(stream.events[places[0]])
     said = isinstance(error, dict) and bool(error.get("message")) and isinstance(error.get("message"), str)
     complete = said and isinstance(error, dict) and isinstance(error.get("type"), str) and "code" in error

@@ -10,7 +10,7 @@ from harness.actors import Client, Script
 from harness.chat import Stream, ask
 from harness.check import expect
 from harness.exchange import Exchange
-from harness.expectations import expect_said, expect_stream
+from harness.expectations import ending, expect_said, expect_stream
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
 from harness.target import Agent, KeyFacts
@@ -88,4 +88,4 @@ def test_done_is_the_last_thing_said(answer: Exchange, stream: Stream) -> None:
     """One [DONE] ends the stream, and nothing comes after it."""
     dones = [index for index, event in enumerate(stream.events) if event.data == DONE]
     last = dones == [len(stream.events) - 1] and not stream.unfinished
-    expect(last, "one `data: [DONE]`, the very last event", answer.text[-300:], "end with data: [DONE]", answer)
+    expect(last, "one `data: [DONE]`, the very last event", ending(answer), "end with data: [DONE]", answer)

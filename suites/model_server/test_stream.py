@@ -12,7 +12,7 @@ from harness.actors import Client, Script
 from harness.chat import Stream, ask, finish_reasons_of, stream_of
 from harness.check import expect
 from harness.exchange import Exchange
-from harness.expectations import expect_said, expect_stream, shown
+from harness.expectations import ending, expect_said, expect_stream, shown
 from harness.fakes.model.replayed import assembled
 from harness.fakes.model.script import Answer, Fault, ToolCall
 from harness.model_calls import error_in, expect_answered, expect_failure, usage_of
@@ -64,7 +64,7 @@ def test_done_is_the_last_that_is_said(
     exchange, stream = streamed(**fields)
     places = [index for index, event in enumerate(stream.events) if event.data == DONE]
     last = places == [len(stream.events) - 1] and not stream.unfinished
-    expect(last, "one `data: [DONE]`, the very last event", exchange.text[-300:], "end with data: [DONE]", exchange)
+    expect(last, "one `data: [DONE]`, the very last event", ending(exchange), "end with data: [DONE]", exchange)
 
 
 @pytest.mark.requirement("MS-STREAM-1")
@@ -74,7 +74,7 @@ def test_usage_is_given_when_it_is_asked_for(streamed: Callable[..., tuple[Excha
     mend = "send usage in the last chunk when stream_options.include_usage is true"
     usage = usage_of(exchange)
     last = stream.chunks[-1].get("usage") if stream.chunks else None
-    expect(isinstance(last, dict), "usage in the last chunk", exchange.text[-300:], mend, exchange)
+    expect(isinstance(last, dict), "usage in the last chunk", ending(exchange), mend, exchange)
     parts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
     counted = all(isinstance(part, int) and part > 0 for part in parts)
     expect(counted, "prompt, completion and total tokens", repr(usage), mend, exchange)
@@ -163,5 +163,5 @@ def test_an_answer_that_breaks_off_is_no_whole_one(
     if reply.status == 200 and reply.end == "complete":
         told = any(error_in(event) is not None for event in stream_of(reply).events)
         mend = "send an error event, or break off too"
-        expect(told, "an error event, or a stream that breaks off", reply.text[-300:], mend, reply)
+        expect(told, "an error event, or a stream that breaks off", ending(reply), mend, reply)
     expect_streams()

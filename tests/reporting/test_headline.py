@@ -7,7 +7,7 @@ import pytest
 from harness.reporting.headline import headline
 from harness.results import Outcome
 from harness.verdict import Status, summarise
-from tests.sample_results import HOSTILE, requirement, result, results, with_verdicts
+from tests.sample_results import HOSTILE, requirement, result, results, waiver, with_verdicts
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,19 @@ from tests.sample_results import HOSTILE, requirement, result, results, with_ver
         (("pass", "pass"), {}, "conforms: all 2 MUSTs pass (2 of 2 measured)"),
         (("pass",), {}, "conforms: the only MUST passes (1 of 1 measured)"),
         (("pass", "not-measured"), {}, "conforms: no MUST fails (1 of 2 measured)"),
+        (("pass", "waived"), {}, "conforms: 1 of 2 MUSTs pass, 1 is waived (2 of 2 measured)"),
+        (("pass", "pass", "waived", "waived"), {}, "conforms: 2 of 4 MUSTs pass, 2 are waived (4 of 4 measured)"),
+        (("pass", "waived", "fail"), {}, "does not conform: 1 of 3 MUSTs fails (3 of 3 measured)"),
+        (
+            ("pass",),
+            {"waivers": (waiver("AE-GROUP-1"),)},
+            "conforms, but 1 waiver is to be mended: the only MUST passes (1 of 1 measured)",
+        ),
+        (
+            ("pass",),
+            {"waivers": (waiver("AE-GROUP-1"), waiver("AE-NONE-1", covers=()))},
+            "conforms, but 2 waivers are to be mended: the only MUST passes (1 of 1 measured)",
+        ),
         (("pass", "fail", "fail"), {}, "does not conform: 2 of 3 MUSTs fail (3 of 3 measured)"),
         (("pass", "fail"), {}, "does not conform: 1 of 2 MUSTs fails (2 of 2 measured)"),
         (

@@ -8,7 +8,17 @@ from harness.reporting.headline import headline
 from harness.reporting.json_summary import json_summary
 from harness.results import Outcome
 from harness.verdict import STATUSES, Summary, summarise
-from tests.sample_results import exchange, finding, hostile_summary, result, results, schema_errors, with_verdicts
+from tests.sample_results import (
+    SIGNATURE,
+    exchange,
+    finding,
+    hostile_summary,
+    result,
+    results,
+    schema_errors,
+    waiver,
+    with_verdicts,
+)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +77,10 @@ def test_check_has_its_finding_and_exchanges() -> None:
                 "mend": "Check the key before the model.",
                 "exchange": 2,
             },
+            "signature": SIGNATURE,
             "exchanges": [2],
+            "waivers": [],
+            "objection": None,
         }
     ]
 
@@ -75,3 +88,21 @@ def test_check_has_its_finding_and_exchanges() -> None:
 @pytest.mark.parametrize("change", [{"more": 1}, {"exit_code": 7}, {"schema": 2}, {"musts": {}}])
 def test_other_object_breaks_the_schema(change: dict[str, Any]) -> None:
     assert schema_errors("summary.schema.json", {**json_summary(with_verdicts("pass")), **change})
+
+
+def test_waivers_are_told_with_what_they_came_to() -> None:
+    told = json_summary(with_verdicts("pass", "waived"))
+    assert [(entry["requirement"], entry["standing"]) for entry in told["waivers"]] == [("AE-GROUP-2", "in-force")]
+    assert [(check["verdict"], check["decides"], check["waivers"]) for check in told["checks"]] == [
+        ("pass", False, []),
+        ("waived", False, [0]),
+    ]
+    assert (told["musts"]["waived"], told["verdicts"]["waived"]) == (1, 1)
+    assert schema_errors("summary.schema.json", told) == []
+
+
+def test_waiver_that_does_not_hold_is_told_with_its_check() -> None:
+    told = json_summary(with_verdicts("pass", "fail", waivers=(waiver("AE-GROUP-2", until="2026-01-01"),)))
+    assert told["waivers"][0]["standing"] == "ran-out"
+    assert told["checks"][1]["objection"] == "the waiver of Jo ran out on 2026-01-01"
+    assert schema_errors("summary.schema.json", told) == []

@@ -11,6 +11,7 @@ from harness.results import Outcome
 from harness.verdict import Status, Summary, summarise
 from tests.sample_results import (
     HOSTILE,
+    SIGNATURE,
     exchange,
     finding,
     hostile_summary,
@@ -18,6 +19,7 @@ from tests.sample_results import (
     requirement,
     result,
     results,
+    waiver,
     with_verdicts,
 )
 
@@ -174,3 +176,28 @@ def test_huge_finding_is_bounded() -> None:
     huge = result("a", ("AE-A-1",), "fail", finding(1, came="x" * 1_000_000))
     summary = summarise(results([huge], exchanges=[exchange(1, chunks=[b"y" * 1_000_000])]))
     assert len(junit(summary)) < 20_000
+
+
+def test_waived_failure_is_skipped_with_its_waiver() -> None:
+    skipped = _child(with_verdicts("pass", "waived"), "skipped", 1)
+    told = "waived until 2026-12-31 by Jo: the vendor has to mend it (https://example.org/1)"
+    assert (skipped.get("type"), skipped.get("message")) == ("waived", told)
+    assert "expected: status 401" in str(_child(with_verdicts("pass", "waived"), "system-out", 1).text)
+
+
+def test_failure_has_its_signature_and_why_its_waiver_does_not_hold() -> None:
+    summary = with_verdicts("pass", "fail", waivers=(waiver("AE-GROUP-2", until="2026-01-01"),))
+    found = {entry.get("name"): entry.get("value") for entry in _case(summary, 1).iter("property")}
+    assert found["signature"] == SIGNATURE
+    assert "the waiver of Jo ran out on 2026-01-01" in str(_child(summary, "failure", 1).text)
+
+
+def test_stale_waiver_is_a_failure_of_its_own() -> None:
+    summary = with_verdicts("pass", waivers=(waiver("AE-GROUP-1"),))
+    failure = _child(summary, "failure", 1)
+    assert _case(summary, 1).get("classname") == "agent_endpoint.waivers"
+    assert (failure.get("type"), failure.get("message")) == (
+        "not-failing",
+        "the waiver of AE-GROUP-1 names what no longer fails: remove it",
+    )
+    assert (_root(summary).get("tests"), _root(summary).get("errors")) == ("2", "0")

@@ -16,6 +16,7 @@ from tests.sample_results import (
     requirement,
     result,
     results,
+    waiver,
     with_verdicts,
 )
 
@@ -154,3 +155,11 @@ def test_summary_that_is_cut_says_so() -> None:
 def test_requirement_without_a_check_is_not_run() -> None:
     text = markdown(summarise(results(requirements=[requirement("AE-A-1")])))
     assert "| A | AE-A-1 | MUST | **not-run** | 0 of 0 |" in text
+
+
+def test_waived_failures_and_waivers_to_mend_are_listed() -> None:
+    lines = _lines(with_verdicts("pass", "waived", waivers=(waiver("AE-GROUP-2"), waiver("AE-GROUP-1"))))
+    told = "until 2026-12-31 by Jo: the vendor has to mend it (https://example.org/1)"
+    assert f"- AE-GROUP-2: title of check AE-GROUP-2 - {told}" in lines
+    assert "- the waiver of AE-GROUP-1 names what no longer fails: remove it" in lines
+    assert "| GROUP | AE-GROUP-2 | MUST | **waived** | 0 of 1 | The statement of AE-GROUP-2. |" in lines

@@ -17,6 +17,7 @@ from tests.sample_results import (
     mixed_summary,
     result,
     results,
+    waiver,
     with_verdicts,
 )
 
@@ -106,3 +107,20 @@ def test_strays_are_named() -> None:
 def test_huge_finding_is_bounded() -> None:
     huge = result("f", ("AE-A-1",), "fail", finding(1, came=HOSTILE * 100_000))
     assert len(_rendered(summarise(results([huge], exchanges=[exchange(1, chunks=[b"x" * 10**6])])))) < 20_000
+
+
+def test_waived_failure_is_told_with_its_waiver() -> None:
+    shown = _rendered(with_verdicts("pass", "waived"), 200)
+    told = "until 2026-12-31 by Jo: the vendor has to mend it (https://example.org/1)"
+    assert f"waived {told}: AE-GROUP-2 title of check AE-GROUP-2" in shown
+    assert "\nfail " not in shown
+
+
+def test_waiver_to_mend_is_told() -> None:
+    shown = _rendered(with_verdicts("pass", waivers=(waiver("AE-GROUP-1"),)), 200)
+    assert "the waiver of AE-GROUP-1 names what no longer fails: remove it" in shown
+
+
+def test_failing_check_says_why_its_waiver_does_not_hold() -> None:
+    shown = _rendered(with_verdicts("pass", "fail", waivers=(waiver("AE-GROUP-2", until="2026-01-01"),)), 200)
+    assert "the waiver of Jo ran out on 2026-01-01" in shown
