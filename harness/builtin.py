@@ -15,9 +15,10 @@ from pathlib import Path
 
 from harness import kilo_agent_target, kilo_target, model_server
 from harness.errors import UsageError
+from harness.kinds import KINDS, kind_for, kind_named
 from harness.mutants.opencode import find as flaw_named
 from harness.opencode import STAND_IN
-from harness.target import FromEnvironment, Key, Ready, StandIn, Target
+from harness.target import OPENCODE_KEYS, Ready, StandIn, Target
 from harness.target_file import find, load
 
 REFERENCE, LAUNCHING = "reference", "launching-reference"
@@ -54,6 +55,16 @@ def find_target(text: str, opencode: str = STAND_IN, kind: str = "agent-endpoint
     return found or find(text, kind)
 
 
+def find_judged(text: str | None, suite: str | None, opencode: str = STAND_IN) -> tuple[Target, str]:
+    """The target that `text` names, or else the one that a suite judges by default; and the suite, or else its own.
+
+    Raises UsageError when there is no such target or suite.
+    """
+    kind = kind_for(suite or KINDS[0].suite)
+    found = find_target(kind.default if text is None else text, opencode, kind.name)
+    return found, suite or kind_named(found.kind).suite
+
+
 def _opencode_server(text: str, opencode: StandIn | str) -> Target:
     name = str(opencode) if isinstance(opencode, StandIn) else f"opencode {opencode}"
     return Target(
@@ -65,7 +76,7 @@ def _opencode_server(text: str, opencode: StandIn | str) -> Target:
         start=None,
         ready=Ready(),
         agents=(),
-        keys=(Key("main", "valid", (), FromEnvironment("")),),
+        keys=OPENCODE_KEYS,
         opencode=opencode,
     )
 

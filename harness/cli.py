@@ -15,13 +15,13 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from harness.builtin import REFERENCE, find_target
+from harness.builtin import REFERENCE, find_judged, find_target
 from harness.errors import TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held, terminable
-from harness.kinds import kind_for
 from harness.opencode import STAND_IN
 from harness.progress import Progress
 from harness.requirements import suites
+from harness.starter import kinds
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ERR = Console(stderr=True, highlight=False)
@@ -74,7 +74,7 @@ def main() -> None:
 
 @main.command()
 @click.option("--target", "target", metavar="FILE|URL|NAME", help="What to judge (default: what the suite is for).")
-@click.option("--suite", default="agent_endpoint", metavar="NAME", help=f"Which suite: {', '.join(suites())}.")
+@click.option("--suite", metavar="NAME", help=f"Which suite (default: the target's): {', '.join(suites())}.")
 @click.option("-k", "expression", default="", metavar="EXPR", help="Only checks that match, as pytest's -k.")
 @click.option("--strict", is_flag=True, help="SHOULD rows decide the exit code too.")
 @click.option("--require-all", is_flag=True, help="What is not measured counts like a failure.")
@@ -88,7 +88,7 @@ def main() -> None:
 @reporting_errors
 def run(
     target: str | None,
-    suite: str,
+    suite: str | None,
     expression: str,
     strict: bool,
     require_all: bool,
@@ -119,13 +119,13 @@ def run(
     from harness.verdict import summarise
     from harness.waiver_draft import draft_into, file_of
 
+    judged, suite = find_judged(target, suite, wanted)
     if listing:
         for planned in collect(suite, expression):
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
-    kind = kind_for(suite)
     order = runs.Order(
-        find_target(kind.default if target is None else target, wanted, kind.name),
+        judged,
         suite,
         expression,
         strict,
@@ -151,6 +151,43 @@ def run(
     if error is not None:
         show_error(error)
     return summary.exit_code
+
+
+@main.command()
+@click.argument("kind", type=click.Choice(kinds()))
+@click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
+@reporting_errors
+def init(kind: str, path: Path | None) -> int:
+    """Write a commented target file of a KIND, KIND.toml unless FILE is named, and its JSON schema beside it.
+
+    \b
+    Examples:
+      turnproof init agent-endpoint
+      turnproof init kilo-agent targets/my-agent.toml
+    """
+    from harness.starter import SCHEMA_NAME, begin
+
+    file = path or Path(f"{kind}.toml")
+    begin(kind, file)
+    click.echo(str(file))
+    _ERR.print(escape(f"{SCHEMA_NAME} beside it is for editors: they complete and check the file with it"))
+    _ERR.print(escape(f"change it, then: turnproof doctor {file}"), soft_wrap=True)
+    return 0
+
+
+@main.command()
+@reporting_errors
+def schema() -> int:
+    """Print the JSON schema of target files.
+
+    \b
+    Example:
+      turnproof schema > turnproof.schema.json
+    """
+    from harness.target_schema import SCHEMA_FILE
+
+    click.echo(SCHEMA_FILE.read_text(encoding="utf-8"), nl=False)
+    return 0
 
 
 @main.command()

@@ -49,8 +49,10 @@ def _mutant(text: str) -> Target:
 
 
 def part_of(target: Target, say: Callable[[str, str], None]) -> KiloPart:
-    """The CLI behind an agent: the stand-in, or a real one of a version, fetched when the cache lacks it."""
+    """The CLI behind an agent: the stand-in, one of a version, fetched when the cache lacks it, or the user's own."""
     wanted = target.kilo_behind
+    if isinstance(wanted, Path):
+        return KiloPart(None, wanted)
     if wanted == STAND_IN:
         return KiloPart()
     return KiloPart(wanted, fetch(f"kilo@{wanted}", say=lambda text: say("kilo is fetched", text)))

@@ -44,13 +44,18 @@ _TOLD = ("KILO", "OPENCODE", "OPENAI", "XDG_", "HOME", "HTTP_PROXY", "HTTPS_PROX
 
 @dataclass(frozen=True)
 class KiloPart:
-    """The CLI that is put first on the agent's PATH: the stand-in, or the real one of a version at `binary`."""
+    """The CLI that is put first on the agent's PATH: the stand-in, or a real one at `binary`.
 
-    version: str = VERSION
+    `version` is None for one whose version is not known.
+    """
+
+    version: str | None = VERSION
     binary: Path | None = None
 
     def __str__(self) -> str:
-        return f"kilo {self.version}" if self.binary else "kilo stand-in"
+        if self.binary is None:
+            return "kilo stand-in"
+        return f"kilo {self.version}" if self.version else f"kilo at {self.binary}"
 
 
 @dataclass(frozen=True)
@@ -132,11 +137,12 @@ def _stop(engine: Engine, server: ModelServer | ResourcesServer) -> None:
 
 def describe(part: KiloPart) -> dict[str, str]:
     """The part of the chain: its name and version, and the SHA-256 digest of a binary."""
+    version = {"version": part.version} if part.version else {}
     if part.binary is None:
-        return {"name": "kilo stand-in", "version": part.version}
+        return {"name": "kilo stand-in", **version}
     with part.binary.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {"name": "kilo", "version": part.version, "sha256": digest}
+    return {"name": "kilo", **version, "sha256": digest}
 
 
 def _run(path: Path) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def part_behind(target: Target, wanted: str, say: Say, attach: str | None = None
     if target.kilo is not None:
         return kilo_target.PART
     if target.opencode is not None:
-        return target.opencode if isinstance(target.opencode, StandIn) else real_opencode(target.opencode, say)
+        return _opencode_to_judge(target.opencode, say)
     if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
         return _model_alone(target, wanted, say) if mentions(target, "model_url") else None
     return opencode_behind(wanted, say)
@@ -132,6 +132,12 @@ def pace_of(target: Target, part: Part | None) -> float:
     if isinstance(part, StandIn):
         return part.pace
     return _PACE if isinstance(part, ModelAlone) and part.opencode is None and mentions(target, "shims") else 1.0
+
+
+def _opencode_to_judge(source: StandIn | str | Path, say: Say) -> opencode.Part:
+    if isinstance(source, StandIn):
+        return source
+    return Binary(None, source) if isinstance(source, Path) else real_opencode(source, say)
 
 
 def _held_behind(target: Target, wanted: str, attach: str) -> HeldParts:

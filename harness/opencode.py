@@ -90,13 +90,13 @@ def environment(home: Path, password: str, username: str = USERNAME) -> Mapping[
 
 @dataclass(frozen=True)
 class Binary:
-    """A real opencode of a version, fetched."""
+    """A real opencode: of a version, fetched, or with None for it the user's own."""
 
-    version: str
+    version: str | None
     path: Path
 
     def __str__(self) -> str:
-        return f"opencode {self.version}"
+        return f"opencode {self.version}" if self.version else f"opencode at {self.path}"
 
 
 Part = Binary | StandIn
@@ -160,6 +160,6 @@ def describe(part: Part) -> dict[str, str]:
     with part.path.open("rb") as stream:
         return {
             "name": "opencode",
-            "version": part.version,
+            **({"version": part.version} if part.version else {}),
             "sha256": hashlib.file_digest(stream, "sha256").hexdigest(),
         }

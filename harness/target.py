@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.errors import UsageError
 from harness.target_schema import facts_problems
@@ -121,6 +121,10 @@ class Key(KeyFacts):
     revoke: Request | None = None
 
 
+OPENCODE_KEYS = (Key("main", "valid", (), FromEnvironment("")),)
+"""The key of an opencode server that is judged itself: made for the run, and carried by HTTP Basic."""
+
+
 @dataclass(frozen=True)
 class Expiring:
     """What is added to the body of a mint request for a key that ends by itself `within` so many seconds."""
@@ -198,6 +202,10 @@ class KiloStandIn:
 KiloSource = KiloStandIn | str | tuple[str, ...]
 """A Kilo CLI: the stand-in, a version of the binary, or the command of one."""
 
+Asked = Literal["responses", "argument", "stdin"]
+"""How an agent that wraps the Kilo CLI is asked: by the Responses API, or as a command that prints the answer and whose
+prompt is an argument or its standard input."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -207,7 +215,7 @@ class Facts:
     giving up in which a model call may still begin. `pace` is how many times shorter than real ones the waits of the
     stand-in are that is judged, or that is behind the target.
     `window` is how many tokens a model server takes in all, `reasoning_field` where it gives reasoning; None where
-    the description does not say.
+    the description does not say. `asked` is how an agent that wraps the Kilo CLI is asked.
     """
 
     kind: str
@@ -222,6 +230,7 @@ class Facts:
     pace: float = 1.0
     window: int | None = None
     reasoning_field: str | None = None
+    asked: Asked = "responses"
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as JSON; what is not declared is left out."""
@@ -237,6 +246,7 @@ class Facts:
             "abort_grace": self.abort_grace,
             "url_given": self.url_given,
             **({"pace": self.pace} if self.pace != 1.0 else {}),
+            **({"asked": self.asked} if self.asked != "responses" else {}),
             **{name: value for name, value in told.items() if value is not None},
         }
 
@@ -262,6 +272,7 @@ class Facts:
             pace=float(data.get("pace", 1.0)),
             window=data.get("window"),
             reasoning_field=data.get("reasoning_field"),
+            asked=data.get("asked", "responses"),
         )
 
 
@@ -270,12 +281,14 @@ class Target:
     """A target with everything needed to start it, to see it ready and to get its keys.
 
     Exactly one of `url`, `start`, `opencode`, `model` and `kilo` is set: `opencode` is an opencode server that is
-    judged itself, the stand-in or a version of the real one, `model` the model server stand-in, `kilo` a Kilo CLI.
+    judged itself, the stand-in, a version of the real one or its executable, `model` the model server stand-in, `kilo`
+    a Kilo CLI.
     `source` is the file or URL as the user named it, `folder` what relative paths are relative to. `agents` is empty
     when they are to be discovered, as those of the keys then are. `upstream` is the face of the model server behind a
     model server, `captures` the template of the folder where that keeps captured calls.
     `pace` is that of the stand-in that is judged or put behind it, 1 where there is none. `kilo_behind` is what comes
-    first on the PATH of an agent that wraps the Kilo CLI: `stand-in` or a version.
+    first on the PATH of an agent that wraps the Kilo CLI: `stand-in`, a version or an executable; `asked` is how such
+    an agent is asked, `in_environment` whether its configuration comes as variables.
     """
 
     kind: str
@@ -292,7 +305,7 @@ class Target:
     deadline: float = 60.0
     abort_grace: float = 1.0
     mint: Minting | None = None
-    opencode: StandIn | str | None = None
+    opencode: StandIn | str | Path | None = None
     kilo: KiloSource | None = None
     pace: float = 1.0
     model: ModelStandIn | None = None
@@ -300,7 +313,9 @@ class Target:
     reasoning_field: str | None = None
     captures: str | None = None
     upstream: str | None = None
-    kilo_behind: str = "stand-in"
+    kilo_behind: str | Path = "stand-in"
+    asked: Asked = "responses"
+    in_environment: bool = False
     waivers: tuple[Waiver, ...] = ()
 
     @property
@@ -319,6 +334,7 @@ class Target:
             pace=self.pace,
             window=self.window,
             reasoning_field=self.reasoning_field,
+            asked=self.asked,
         )
 
 

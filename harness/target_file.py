@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
+from harness.fakes.kilo.rules import NEWEST
 from harness.literal_secrets import masked
 from harness.target import (
+    OPENCODE_KEYS,
     Agent,
+    Asked,
     Expiring,
     FromCommand,
     FromEnvironment,
     FromRequest,
     Key,
     KeySource,
+    KiloSource,
+    KiloStandIn,
     Listing,
     Minting,
     Policies,
     Ready,
     Request,
+    StandIn,
     Start,
     Target,
 )
 from harness.target_rules import rule_problems
-from harness.target_schema import target_problems
+from harness.target_schema import Problem, target_problems
 from harness.target_url import base_url
+from harness.template import placeholders
 from harness.toml_lines import lines
 from harness.waiver import Waiver
 
 KEY_VARIABLE = "TURNPROOF_API_KEY"
 """The environment variable that holds the key of a target given by a bare URL."""
 
+_STAND_IN = "stand-in"
 _HINT = "docs/targets.md describes every key of a target file."
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|https?:", re.IGNORECASE)
 _URL_WITHOUT_SCHEME = re.compile(r"(localhost|[\w.-]+:\d+|\[[0-9a-fA-F:.]+\](:\d+)?)(/.*)?\Z|.*/v1/?\Z")
@@ -81,7 +90,7 @@ def load(path: Path) -> Target:
     """
     text = _read(path)
     data = _parse(text, path)
-    problems = target_problems(data) | rule_problems(data)
+    problems = target_problems(data) | rule_problems(data) | _executables(data, path)
     if problems:
         found = lines(text)
         placed = sorted((found.of(problem.path), str(problem)) for problem in problems)
@@ -116,6 +125,22 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         raise UsageError(masked(f"{path}:{line}: not TOML: {message}{column}"), "Mend the syntax.") from None
 
 
+def _executables(data: dict[str, Any], path: Path) -> set[Problem]:
+    """The executables that are named by their paths, and that are not there."""
+    found = {key: _executable(data.get(key), path) for key in ("opencode", "kilo")}
+    mend = "build it, or mend the path"
+    return {
+        Problem((key,), f"there is no executable file {file}: {mend}")
+        for key, file in found.items()
+        if file is not None and not (file.is_file() and os.access(file, os.X_OK))
+    }
+
+
+def _executable(value: object, path: Path) -> Path | None:
+    """The executable that `opencode` or `kilo` names by its path; None when it names a version or the stand-in."""
+    return path.resolve().parent / value if isinstance(value, str) and "/" in value else None
+
+
 def _target(data: dict[str, Any], path: Path) -> Target:
     return Target(
         kind=data["kind"],
@@ -126,19 +151,40 @@ def _target(data: dict[str, Any], path: Path) -> Target:
         start=_start(data["start"]) if "start" in data else None,
         ready=_ready(data.get("ready", {})),
         agents=tuple(_agent(agent) for agent in data.get("agents", ())),
-        keys=tuple(_key(key) for key in data.get("keys", ())),
+        keys=OPENCODE_KEYS if "opencode" in data else tuple(_key(key) for key in data.get("keys", ())),
         capabilities=tuple(data.get("capabilities", ())),
         policies=Policies(**data.get("policies", {})),
         deadline=float(data.get("deadline", Target.deadline)),
         abort_grace=float(data.get("abort_grace", Target.abort_grace)),
         mint=_minting(data["mint"]) if "mint" in data else None,
+        opencode=_opencode(data["opencode"], path) if "opencode" in data else None,
+        kilo=_kilo(data["kilo"], path) if data["kind"] == "kilo-cli" else None,
         window=data.get("window"),
         reasoning_field=data.get("reasoning_field"),
         captures=data.get("captures"),
         upstream=data.get("upstream"),
-        kilo_behind=data.get("kilo", Target.kilo_behind),
+        kilo_behind=_executable(data.get("kilo"), path) or data.get("kilo", Target.kilo_behind),
+        asked=_asked(data),
+        in_environment=data.get("configuration") == "environment",
         waivers=tuple(_waiver(waiver) for waiver in data.get("waivers", ())),
     )
+
+
+def _opencode(value: str, path: Path) -> StandIn | str | Path:
+    return StandIn() if value == _STAND_IN else _executable(value, path) or value
+
+
+def _kilo(value: str, path: Path) -> KiloSource:
+    executable = _executable(value, path)
+    if executable is not None:
+        return (str(executable),)
+    return KiloStandIn(NEWEST) if value == _STAND_IN else value
+
+
+def _asked(data: dict[str, Any]) -> Asked:
+    if data.get("interface") != "command":
+        return "responses"
+    return "argument" if any("prompt" in placeholders(part) for part in data["start"]["command"]) else "stdin"
 
 
 def _start(data: dict[str, Any]) -> Start:

@@ -22,12 +22,10 @@ from harness.toml_lines import KeyPath
 
 KEY_SOURCES = ("env", "command", "mint")
 KILO_AGENT = "kilo-agent"
-_ENDPOINT_ONLY = {
-    "agents": "an [[agents]] table with an id",
-    "keys": "a [[keys]] table with name, state, agents and a source",
-}
-_ENDPOINT_PLACEHOLDERS = {"opencode_url", "opencode_password", "shims"}
-_KILO_PLACEHOLDERS = {"resources_url", "config"}
+_NOT_STARTED_BY_FILE = ("opencode-server", "kilo-cli")
+_WITHOUT_START = {"port", "shims", "owner_secret", "registry_secret"}
+_OF_ENDPOINTS = {"opencode_url", "opencode_password", "shims"}
+_OF_AGENTS = {"resources_url", "config", "prompt"}
 _STATES = ("valid", "expired", "revoked")
 
 
@@ -46,24 +44,25 @@ def rule_problems(data: Mapping[str, Any]) -> set[Problem]:
 
 
 def _kilo_agent(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """What only an agent endpoint has, or only an agent that wraps the Kilo CLI."""
+    """How an agent that wraps the Kilo CLI is told what it is to do."""
     if data.get("kind") != KILO_AGENT:
-        for key, example in _ENDPOINT_ONLY.items():
-            if key not in data:
-                yield Problem((), f"{key} is missing: add {example}")
         return
-    for key in ("url", "agents", "keys"):
-        if key in data:
-            yield Problem((key,), f'is not for kind = "{KILO_AGENT}": remove it')
+    if data.get("interface") == "command" and "ready" in data:
+        yield Problem(("ready",), 'is not for interface = "command", which is started for each prompt: remove it')
     start = data.get("start")
-    command = start.get("command") if isinstance(start, dict) else None
-    if isinstance(command, list) and not any("config" in placeholders(str(part)) for part in command):
-        yield Problem(("start", "command"), "does not hold {config}, the file of the configuration to start with")
+    if not isinstance(start, dict) or data.get("configuration", "file") != "file":
+        return
+    if not any("config" in placeholders(leaf) for _, leaf in _walk((), start) if isinstance(leaf, str)):
+        mend = 'put it into command or env, or write configuration = "environment"'
+        yield Problem(("start",), f"does not hold {{config}}, the file of the configuration to start with: {mend}")
 
 
 def _where_it_runs(data: Mapping[str, Any]) -> Iterator[Problem]:
+    if data.get("kind") in _NOT_STARTED_BY_FILE:
+        return
     if "url" not in data and "start" not in data:
-        yield Problem((), 'url or start is missing: add url = "http://…", or a [start] table')
+        mend = "a [start] table" if data.get("kind") == KILO_AGENT else 'url = "http://…", or a [start] table'
+        yield Problem((), f"{'start' if data.get('kind') == KILO_AGENT else 'url or start'} is missing: add {mend}")
     if "url" in data and "start" in data:
         yield Problem(("start",), "excludes url: keep one of them")
     if isinstance(data.get("url"), str):
@@ -181,25 +180,27 @@ def _unknown_placeholder(path: KeyPath, name: str, known: list[str]) -> str:
 
 def _known_placeholders(path: KeyPath, data: Mapping[str, Any]) -> list[str] | None:
     """Return what may stand in the string at `path`, or None where braces mean nothing."""
-    missing = set(REVOKE_ONLY)
-    missing |= _ENDPOINT_PLACEHOLDERS if data.get("kind") == KILO_AGENT else _KILO_PLACEHOLDERS
+    missing = set(REVOKE_ONLY) | (_OF_ENDPOINTS if data.get("kind") == KILO_AGENT else _OF_AGENTS)
+    missing |= {"port", "url"} if data.get("interface") == "command" else {"prompt"}
     match path:
-        case ("start", "command" | "env" | "cwd", *_) | ("captures",):
+        case ("start", "env" | "cwd", *_):
+            missing.add("prompt")
+        case ("start", "command", *_) | ("captures",):
             pass
         case ("keys", int(), "command", *_):
             pass
         case ("keys", int(), "mint", "path" | "headers" | "body", *_):
             pass
         case ("keys", int(index), "revoke", "path" | "headers" | "body", *_):
-            missing = _KILO_PLACEHOLDERS | _missing_in_revoke(data["keys"][index].get("mint"))
+            missing = _OF_AGENTS | _missing_in_revoke(data["keys"][index].get("mint"))
         case ("mint", "revoke", "path" | "headers" | "body", *_):
-            missing = _KILO_PLACEHOLDERS | _missing_in_revoke(data["mint"])
+            missing = _OF_AGENTS | _missing_in_revoke(data["mint"])
         case ("mint", "path" | "headers" | "agent_headers" | "store", *_) | ("mint", "list", "path"):
             pass
         case _:
             return None
     if "start" not in data:
-        missing |= {"port", "shims", "owner_secret", "registry_secret"}
+        missing |= _WITHOUT_START
     return [name for name in PLACEHOLDERS if name not in missing]
 
 

@@ -57,12 +57,12 @@ class Problem:
 
 def target_problems(data: Mapping[str, Any]) -> set[Problem]:
     """Return what in the data of a target file breaks the schema."""
-    return _problems(_schema(), data)
+    return _problems(target_schema(), data)
 
 
 def facts_problems(data: object) -> set[Problem]:
     """Return what in the recorded facts of a target breaks their part of the schema."""
-    schema = _schema()
+    schema = target_schema()
     return _problems({"$ref": "#/$defs/facts", "$defs": schema["$defs"]}, data)
 
 
@@ -94,7 +94,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def target_schema() -> dict[str, Any]:
+    """Return the schema of target files."""
     schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     return schema
 

@@ -20,6 +20,7 @@ PLACEHOLDERS: Mapping[str, str] = {
     "shims": "a folder to be put first on PATH, whose `opencode` is the stand-in (only with `[start]`)",
     "resources_url": "the base URL of the resources server stand-in, behind an agent that wraps the Kilo CLI",
     "config": "the file of the configuration that the agent is to start with (only in `start`, for `kilo-agent`)",
+    "prompt": "the prompt, which comes on standard input where this is left out (only with `interface = 'command'`)",
     "deadline": "the target's declared deadline, in seconds",
     "work": "an empty folder of this run, removed after it",
     "owner_secret": "a secret made for this run, for the owner session of the started target (only with `[start]`)",

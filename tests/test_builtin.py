@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.builtin import find_target
+from harness.builtin import find_judged, find_target
 from harness.errors import UsageError
 from harness.fakes.kilo.rules import NEWEST
 from harness.mutants.endpoint import MUTANTS
@@ -58,3 +58,19 @@ def test_anything_else_is_a_file_or_a_url() -> None:
     assert find_target("http://127.0.0.1:9/v1").url == "http://127.0.0.1:9"
     with pytest.raises(UsageError, match="no such file"):
         find_target("nothing.toml")
+
+
+@pytest.mark.parametrize(
+    ("target", "suite", "judged"),
+    [
+        (None, None, ("reference endpoint", "agent_endpoint")),
+        (None, "kilo_cli", ("kilo 7.7.9 stand-in", "kilo_cli")),
+        ("kilo-stand-in", None, ("kilo 7.7.9 stand-in", "kilo_cli")),
+        ("kilo-stand-in", "agent_endpoint", ("kilo 7.7.9 stand-in", "agent_endpoint")),
+    ],
+)
+def test_suite_is_that_of_the_target_and_the_target_that_of_the_suite(
+    target: str | None, suite: str | None, judged: tuple[str, str]
+) -> None:
+    found, chosen = find_judged(target, suite)
+    assert (found.name, chosen) == judged

@@ -1,22 +1,27 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from harness.errors import UsageError
+from harness.fakes.kilo.rules import NEWEST
 from harness.target import (
+    OPENCODE_KEYS,
     Agent,
     Expiring,
     FromCommand,
     FromEnvironment,
     FromRequest,
+    KiloStandIn,
     Listing,
     Minting,
     Policies,
     Ready,
     Request,
+    StandIn,
     Start,
 )
 from harness.target_file import find, from_url, load
@@ -25,6 +30,7 @@ from harness.waiver import Waiver
 DOCS = Path(__file__).parent.parent / "docs" / "targets.md"
 
 HEAD = 'kind = "agent-endpoint"\nname = "n"\n'
+AGENT_HEAD = 'kind = "kilo-agent"\nname = "n"\n'
 MODEL_HEAD = 'kind = "model-server"\nname = "n"\n'
 URL = 'url = "http://h"\n'
 START = '[start]\ncommand = ["run"]\n'
@@ -67,7 +73,7 @@ ERRORS = {
     # the root
     "kind unknown": (
         'kind = "x"\nname = "n"\n' + URL + AGENT + KEY,
-        '1: kind: "x" is not one of agent-endpoint, model-server, kilo-agent',
+        '1: kind: "x" is not one of agent-endpoint, kilo-agent, opencode-server, kilo-cli, model-server',
     ),
     "kind missing": ('name = "n"\n' + URL + AGENT + KEY, '1: kind is missing: add kind = "agent-endpoint"'),
     "name missing": (
@@ -88,8 +94,9 @@ ERRORS = {
     ),
     "key unknown and far": (
         HEAD + URL + "zzz = 1\n" + AGENT + KEY,
-        "4: zzz: unknown key; known here: kind, name, url, deadline, abort_grace, capabilities, policies, "
-        "start, ready, agents, keys, mint, window, reasoning_field, captures, upstream, kilo, waivers",
+        "4: zzz: unknown key; known here: kind, name, url, start, ready, opencode, kilo, interface, configuration, "
+        "agents, keys, mint, deadline, abort_grace, capabilities, policies, window, reasoning_field, captures, "
+        "upstream, waivers",
     ),
     "key unknown and quoted": (
         HEAD + URL + '[policies]\n"his tory" = 1\n' + AGENT + KEY,
@@ -376,6 +383,77 @@ ERRORS = {
     "face unknown": (
         MODEL_HEAD + URL + 'upstream = "vllm"\n' + AGENT + KEY,
         "4: upstream: the model server has no face 'vllm'; its faces are: plain, openai, gym, proxy, vllm-VERSION",
+    ),
+    "url of a binary": (
+        'kind = "kilo-cli"\nname = "n"\nkilo = "7.7.9"\n' + URL,
+        '4: url: is for kind = "agent-endpoint" or "model-server" only: remove it',
+    ),
+    "start of a binary": (
+        'kind = "kilo-cli"\nname = "n"\nkilo = "7.7.9"\n' + START,
+        '4: start: is for kind = "agent-endpoint" or "model-server" or "kilo-agent" only: remove it',
+    ),
+    "opencode missing": (
+        'kind = "opencode-server"\nname = "n"\n',
+        '1: opencode is missing: add opencode = "1.18.33", or the path of an executable, or "stand-in"',
+    ),
+    "opencode unknown": (
+        'kind = "opencode-server"\nname = "n"\nopencode = "newest"\n',
+        '3: opencode: "newest" is not stand-in, a version such as 1.18.33, or the path of an executable '
+        "such as ./opencode",
+    ),
+    "opencode not there": (
+        'kind = "opencode-server"\nname = "n"\nopencode = "/no/opencode"\n',
+        "3: opencode: there is no executable file /no/opencode: build it, or mend the path",
+    ),
+    "kilo missing": (
+        'kind = "kilo-cli"\nname = "n"\n',
+        '1: kilo is missing: add kilo = "7.7.9", or the path of an executable, or "stand-in"',
+    ),
+    "kilo unknown": (
+        'kind = "kilo-cli"\nname = "n"\nkilo = "newest"\n',
+        '3: kilo: "newest" is not stand-in, a version such as 7.7.9, or the path of an executable such as ./kilo',
+    ),
+    "kilo not there": (
+        'kind = "kilo-cli"\nname = "n"\nkilo = "/no/kilo"\n',
+        "3: kilo: there is no executable file /no/kilo: build it, or mend the path",
+    ),
+    # agents that wrap the Kilo CLI
+    "agent without start": (
+        AGENT_HEAD,
+        "1: start is missing: add a [start] table",
+    ),
+    "agent by url": (
+        AGENT_HEAD + URL,
+        '3: url: is for kind = "agent-endpoint" or "model-server" only: remove it',
+    ),
+    "agent without configuration": (
+        AGENT_HEAD + START,
+        "3: start: does not hold {config}, the file of the configuration to start with: "
+        'put it into command or env, or write configuration = "environment"',
+    ),
+    "agent asked in no way": (
+        AGENT_HEAD + 'interface = "cli"\n[start]\ncommand = ["run", "{config}"]\n',
+        '3: interface: "cli" is not one of responses, command',
+    ),
+    "agent told in no way": (
+        AGENT_HEAD + 'configuration = "yaml"\n[start]\ncommand = ["run", "{config}"]\n',
+        '3: configuration: "yaml" is not one of file, environment',
+    ),
+    "agent that is a command and ready": (
+        AGENT_HEAD + 'interface = "command"\n[start]\ncommand = ["run", "{config}"]\n[ready]\n',
+        '6: ready: is not for interface = "command", which is started for each prompt: remove it',
+    ),
+    "prompt of a server": (
+        AGENT_HEAD + '[start]\ncommand = ["run", "{config}", "{prompt}"]\n',
+        "4: start.command[2]: {prompt} is not known here: write {{ and }} for braces, or one of {python}, {port}, "
+        "{url}, {model_url}, {resources_url}, {config}, {deadline}, {work}, {owner_secret}, {registry_secret}, "
+        "{env:NAME}",
+    ),
+    "port of a command": (
+        AGENT_HEAD + 'interface = "command"\n[start]\ncommand = ["run", "{config}", "{port}"]\n',
+        "5: start.command[2]: {port} is not known here: write {{ and }} for braces, or one of {python}, "
+        "{model_url}, {resources_url}, {config}, {prompt}, {deadline}, {work}, {owner_secret}, {registry_secret}, "
+        "{env:NAME}",
     ),
     "placeholder unknown in captures": (
         MODEL_HEAD + URL + 'captures = "{wrk}"\n' + AGENT + KEY,
@@ -731,3 +809,26 @@ def test_a_model_server_at_a_url_is_up_when_it_lists_its_models() -> None:
     target = from_url("http://h/v1", "model-server")
     assert (target.kind, target.url, target.ready.path) == ("model-server", "http://h", None)
     assert target.capabilities == ("models",)
+
+
+def test_an_opencode_server_is_read_whole(tmp_path: Path) -> None:
+    head = 'kind = "opencode-server"\nname = "n"\n'
+    found = [
+        load(_write(tmp_path, f'{head}opencode = "{named}"\n')) for named in ("1.18.33", "stand-in", sys.executable)
+    ]
+    assert [target.opencode for target in found] == ["1.18.33", StandIn(), Path(sys.executable)]
+    assert {target.keys for target in found} == {OPENCODE_KEYS}
+
+
+def test_a_kilo_cli_is_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "own").symlink_to(sys.executable)
+    head = 'kind = "kilo-cli"\nname = "n"\n'
+    found = [load(_write(tmp_path, f'{head}kilo = "{named}"\n')) for named in ("7.7.9", "stand-in", "./own")]
+    assert [target.kilo for target in found] == ["7.7.9", KiloStandIn(NEWEST), (str(tmp_path / "own"),)]
+
+
+def test_an_executable_behind_an_agent_is_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "own").symlink_to(sys.executable)
+    start = '[start]\ncommand = ["run", "{config}"]\n'
+    assert load(_write(tmp_path, f'{AGENT_HEAD}kilo = "./own"\n{start}')).kilo_behind == tmp_path / "own"
+    assert load(_write(tmp_path, AGENT_HEAD + start)).kilo is None
