@@ -20,8 +20,8 @@ from pathlib import Path
 from bench.kills import processes_with
 from harness.builtin import find_target
 from harness.kinds import kind_for
-from harness.results import read
-from harness.run import RESULTS, Observer, Order, run
+from harness.results import RESULTS, read
+from harness.run import Observer, Order, run
 
 _PATIENCE = 5.0
 

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -22,6 +22,10 @@ from harness.opencode import STAND_IN
 from harness.progress import Progress
 from harness.requirements import suites
 from harness.starter import kinds
+
+if TYPE_CHECKING:
+    from harness.results import Results
+    from harness.verdict import Summary
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ERR = Console(stderr=True, highlight=False)
@@ -82,6 +86,7 @@ def main() -> None:
 @click.option("-n", "workers", default=0, metavar="N", type=click.IntRange(0, 64), help="Parallel workers.")
 @click.option("--opencode", "wanted", default=STAND_IN, metavar="stand-in|real|VERSION", help="The opencode behind it.")
 @click.option("--attach", metavar="ADDRESS", help=_ATTACH)
+@click.option("--shard", default="1/1", metavar="I/N", help="Only the I-th of N parts, for turnproof merge.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON summary instead of the table.")
 @click.option("--write-waivers", "drafting", is_flag=True, help="Draft waivers of what fails in the target file.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and their requirements; run nothing.")
@@ -96,6 +101,7 @@ def run(
     workers: int,
     wanted: str,
     attach: str | None,
+    shard: str,
     as_json: bool,
     drafting: bool,
     listing: bool,
@@ -110,18 +116,18 @@ def run(
       turnproof run --suite opencode_server --target opencode@1.18.33
       TURNPROOF_API_KEY=... turnproof run --target http://127.0.0.1:9000 -k AUTH
       turnproof run --target running.toml --attach http://127.0.0.1:40123/0v8Kd...
+      turnproof run --shard 2/5 --out shards/2
     """
     from harness import run as runs
+    from harness.cell import Shard
     from harness.pytest_run import collect
-    from harness.reporting.files import write_reports
-    from harness.reporting.json_summary import json_summary
-    from harness.reporting.table import render
-    from harness.verdict import summarise
+    from harness.sharding import share_of
     from harness.waiver_draft import draft_into, file_of
 
     judged, suite = find_judged(target, suite, wanted)
+    part = Shard.parse(shard)
     if listing:
-        for planned in collect(suite, expression):
+        for planned in share_of(collect(suite, expression), part):
             click.echo(f"{', '.join(planned.requirements):14} {planned.title}")
         return 0
     order = runs.Order(
@@ -134,10 +140,47 @@ def run(
         workers,
         wanted,
         attach=attach,
+        shard=part,
     )
     waivers = file_of(order.target, target) if drafting else None
     with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         results, error = runs.run(order, progress.observer)
+    summary = _report(results, out, as_json)
+    if waivers is not None:
+        _ERR.print(escape(draft_into(waivers, summary)), soft_wrap=True)
+    if error is not None:
+        show_error(error)
+    return summary.exit_code
+
+
+@main.command()
+@click.argument("shards", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
+@click.option("--out", default=Path("turnproof-report"), type=click.Path(path_type=Path), help="Folder for results.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary instead of the table.")
+@reporting_errors
+def merge(shards: tuple[Path, ...], out: Path, as_json: bool) -> int:
+    """Merge the results of all shards of a run into one, with its reports and its exit code.
+
+    Refuses incomplete, doubled and mixed results, and names the shard that is missing.
+
+    \b
+    Example:
+      turnproof run --shard 1/2 --out shards/1; turnproof run --shard 2/2 --out shards/2
+      turnproof merge shards --out turnproof-report
+    """
+    from harness.merge import find_results
+    from harness.merge import merge as merge_results
+
+    return _report(merge_results(find_results(shards, out), out), out, as_json).exit_code
+
+
+def _report(results: Results, out: Path, as_json: bool) -> Summary:
+    """Write the reports of a run and show it."""
+    from harness.reporting.files import write_reports
+    from harness.reporting.json_summary import json_summary
+    from harness.reporting.table import render
+    from harness.verdict import summarise
+
     summary = summarise(results)
     with Held():
         write_reports(summary, out)
@@ -146,11 +189,7 @@ def run(
     else:
         render(summary, Console())
         _ERR.print(f"written to {out}: results.jsonl, junit.xml, summary.md", soft_wrap=True)
-    if waivers is not None:
-        _ERR.print(escape(draft_into(waivers, summary)), soft_wrap=True)
-    if error is not None:
-        show_error(error)
-    return summary.exit_code
+    return summary
 
 
 @main.command()

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
+from harness.cell import Cell, Share
 from harness.errors import UsageError
 from harness.exchange import Exchange, exchange_from_json
 from harness.redaction import Redactor
@@ -24,6 +25,9 @@ Verdict = Literal["pass", "fail", "not-applicable", "not-measured", "inconclusiv
 Outcome = Literal["finished", "interrupted", "not-ready", "error"]
 
 SCHEMA_VERSION = 1
+
+RESULTS = "results.jsonl"
+"""The name of a results file in the folder of its run."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Planned:
 class Header:
     """What the run was asked to do.
 
-    `parts` tells name, version and digest of the real binaries in the chain; `waivers` are those of the target's file.
+    `parts` tells name, version and digest of the real binaries in the chain; `waivers` are those of the target's file;
+    `share` says what the file is of a run on several machines.
     """
 
     run: str
@@ -52,8 +57,18 @@ class Header:
     require_all: bool
     planned: tuple[Planned, ...]
     requirements: tuple[Requirement, ...]
+    share: Share
     parts: tuple[Mapping[str, str], ...] = ()
     waivers: tuple[Waiver, ...] = ()
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that was run."""
+        return Cell(self.suite, self.target.name, self.share.shard)
+
+    def seed_of(self, check: str) -> str:
+        """The seed that the nonces of a check are derived from: of merged runs each has its own."""
+        return next((piece.seed for piece in self.share.pieces if check in piece.checks), self.seed)
 
     def to_json(self) -> dict[str, Any]:
         """The header's record."""
@@ -66,6 +81,7 @@ class Header:
             "require_all": self.require_all,
             "planned": [asdict(planned) for planned in self.planned],
             "requirements": [requirement.to_json() for requirement in self.requirements],
+            "share": self.share.to_json(),
             "parts": [dict(part) for part in self.parts],
             "waivers": [waiver.to_json() for waiver in self.waivers],
         }
@@ -80,6 +96,7 @@ class Header:
             require_all=value["require_all"],
             planned=tuple(Planned(p["check"], tuple(p["requirements"]), p["title"]) for p in value["planned"]),
             requirements=tuple(Requirement.from_json(entry) for entry in value["requirements"]),
+            share=Share.from_json(value["share"]),
             parts=tuple(value["parts"]),
             waivers=tuple(Waiver.from_json(entry) for entry in value["waivers"]),
         )

@@ -17,6 +17,7 @@ from typing import IO
 import pytest
 
 from harness import doctor, kilo_target
+from harness.cell import WHOLE, Plan, Shard, Share
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held
@@ -26,15 +27,18 @@ from harness.opencode import STAND_IN
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
-from harness.requirements import catalogue
-from harness.results import CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
+from harness.requirements import Requirement, catalogue
+from harness.results import RESULTS, CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
+from harness.sharding import share_of
 from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
 from harness.target import Target
+from harness.target_digest import digest_of
 from harness.waiver import Waiver
 from harness.worker import WorkerSettings, WorkerSetup
 
-RESULTS = "results.jsonl"
+_NUMBERS_PER_SHARD = 100_000_000
+"""More exchanges than the workers of one shard can number, so that those of all shards fit into one file."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Order:
 
     `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
     of these; None leaves all that match `expression`. `shuffle` seeds the order of the checks; None is their own.
-    `attach` is the control address of what `turnproof up` holds.
+    `attach` is the control address of what `turnproof up` holds. `shard` leaves only its share of the checks.
     """
 
     target: Target
@@ -57,6 +61,12 @@ class Order:
     requirements: frozenset[str] | None = None
     shuffle: str | None = None
     attach: str | None = None
+    shard: Shard = WHOLE
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first exchange."""
+        return 1 + (self.shard.number - 1) * _NUMBERS_PER_SHARD
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,8 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
 
     Raises TurnproofError for what is wrong before there is a results file.
     """
-    planned = _planned(order)
+    everything = _planned(order)
+    planned = share_of(everything, order.shard)
     if (own := kind_named(order.target.kind).suite) != order.suite:
         hint = f"add --suite {own}, or name another target"
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
@@ -83,7 +94,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     order = replace(order, target=discovered(order.target))
     order = replace(order, target=replace(order.target, pace=pace_of(order.target, part)))
     observer.planned(len(planned))
-    header = _header(order, planned, part)
+    header = _header(order, everything, planned, part)
     with Held() as held, _results_file(order.out) as stream:
         writer = Writer(stream, Redactor())
         writer.write(header.to_json())
@@ -133,13 +144,15 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
             doctor.round_trip(launch, header.seed, observer.step)
 
     if order.workers:
-        settings = WorkerSettings(order.target, part, header.seed, capabilities, frozenset(checks), order.shuffle)
+        settings = WorkerSettings(
+            order.target, part, header.seed, capabilities, frozenset(checks), order.shuffle, order.first_number
+        )
         setup = WorkerSetup(settings, examine)
         _run_pytest(session_arguments(checks, order.workers), [recorder, setup])
         if setup.failed is not None:
             raise setup.failed
         return
-    with launched(order.target, part, observer.step) as launch:
+    with launched(order.target, part, observer.step, order.first_number) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
         suite = SuitePlugin(LiveSubject(launch, header.seed), capabilities)
         _run_pytest(session_arguments(checks), [recorder, Selection(checks, order.shuffle), suite])
@@ -156,8 +169,7 @@ def _run_pytest(arguments: list[str], plugins: list[object]) -> None:
         raise HarnessError(f"pytest ended with {code!r}: {said.getvalue()[-4000:]}", "please report this")
 
 
-def _header(order: Order, planned: tuple[Planned, ...], part: Part | None) -> Header:
-    claimed = {id_ for check in planned for id_ in check.requirements}
+def _header(order: Order, everything: tuple[Planned, ...], planned: tuple[Planned, ...], part: Part | None) -> Header:
     return Header(
         run=str(uuid.uuid4()),
         seed=secrets.token_hex(16),
@@ -168,7 +180,8 @@ def _header(order: Order, planned: tuple[Planned, ...], part: Part | None) -> He
         strict=order.strict,
         require_all=order.require_all,
         planned=planned,
-        requirements=tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed),
+        requirements=_claimed(order, planned),
+        share=Share(digest_of(order.target), order.shard, None if order.shard.whole else _plan(order, everything)),
         parts=(*((describe(part),) if part else ()), *kilo_target.described(order.target)),
         waivers=_waivers(order),
     )
@@ -179,6 +192,16 @@ def _waivers(order: Order) -> tuple[Waiver, ...]:
     checks = collect(order.suite) if order.target.waivers else ()
     covering = ((w, [c.check for c in checks if w.names(c.check, c.requirements)]) for w in order.target.waivers)
     return tuple(replace(waiver, covers=tuple(covers)) for waiver, covers in covering)
+
+
+def _claimed(order: Order, planned: tuple[Planned, ...]) -> tuple[Requirement, ...]:
+    claimed = {id_ for check in planned for id_ in check.requirements}
+    return tuple(requirement for requirement in catalogue(order.suite) if requirement.id in claimed)
+
+
+def _plan(order: Order, everything: tuple[Planned, ...]) -> Plan:
+    requirements = _claimed(order, everything)
+    return Plan(tuple(check.check for check in everything), tuple(requirement.id for requirement in requirements))
 
 
 @contextlib.contextmanager

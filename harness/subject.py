@@ -99,7 +99,7 @@ class RecordedSubject:
         """Part of `Subject`."""
         header = self._results.header
         acts = {(actor, label): act for (of, actor, label), act in self._acts.items() if of == check}
-        world = RecordedWorld(check, header.seed, acts, self._results.exchanges)
+        world = RecordedWorld(check, header.seed_of(check), acts, self._results.exchanges)
         return Context(world, header.target, {key.name: f"[secret:key.{key.name}]" for key in header.target.keys}, None)
 
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ class WorkerSettings:
     capabilities: Mapping[str, str | None]
     checks: frozenset[str]
     shuffle: str | None = None
+    first_number: int = 1
 
 
 class _Scheduling(LoadScopeScheduling):  # type: ignore[misc]
@@ -79,7 +80,8 @@ class WorkerSubject:
     """Launches the target at the worker's first check. Exchanges are numbered apart from other workers'."""
 
     def __init__(self, settings: WorkerSettings, worker: int) -> None:
-        self._settings, self._first = settings, 1 + (worker + 1) * _NUMBERS_PER_WORKER
+        self._settings = settings
+        self._first = settings.first_number + (worker + 1) * _NUMBERS_PER_WORKER
         self._ends = contextlib.ExitStack()
         self._live: LiveSubject | None = None
 

@@ -11,6 +11,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from harness.cell import Share
 from harness.exchange import Chunk, End, Exchange, Headers, Hop, Request, exchange_to_json
 from harness.redaction import Redactor
 from harness.requirements import Level, Requirement
@@ -110,6 +111,7 @@ def results(
         "harness": "0.1.0",
         "suite": "agent_endpoint",
         "target": FACTS,
+        "share": Share("sha256:" + 64 * "0"),
         "parts": ({"name": "opencode", "version": "1.18.33", "digest": "sha256:abc"},),
         **header,
     }

@@ -74,6 +74,8 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["run", "--list", "-k", "zebra"], 2, "no check of agent_endpoint matches -k 'zebra'"),
         (["run", "-k", "("], 2, "-k '(' is not an expression"),
         (["run", "-k", "zebra"], 2, "no check of agent_endpoint matches -k 'zebra'"),
+        (["run", "--shard", "6/5"], 2, "'6/5' is no shard"),
+        (["run", "--shard", "1/9", "-k", "header"], 2, "cannot be split into 9 shards"),
         (["run", "--target", ""], 2, "is a folder"),
         (["run", "--target", "nothing.toml"], 2, "nothing.toml: no such file"),
         (["run", "--target", "folder"], 2, "folder: is a folder"),
@@ -114,6 +116,12 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["fetch", "opencode@"], 2, "opencode"),
         (["fetch", "nothing@1.0.0"], 2, "nothing"),
         (["fetch", "opencode@../../x"], 2, "opencode"),
+        (["merge"], 2, "Missing argument"),
+        (["merge", "nothing"], 2, "nothing: cannot be read"),
+        (["merge", "folder"], 2, "folder: no results.jsonl is in this folder"),
+        (["merge", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
+        (["merge", "torn.jsonl"], 2, "the run of agent_endpoint of sample did not finish: torn.jsonl has no footer"),
+        (["merge", "interrupted.jsonl"], 2, "interrupted.jsonl ends with interrupted"),
         (["verify"], 2, "Missing argument"),
         (["verify", "nothing.jsonl"], 2, "nothing.jsonl: cannot be read"),
         (["verify", "folder"], 2, "folder: cannot be read"),
@@ -138,7 +146,17 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["-h"], ["run", "-h"], ["doctor", "-h"], ["up", "-h"], ["fetch", "-h"], ["verify", "-h"]]
+    "arguments",
+    [
+        ["--help"],
+        ["-h"],
+        ["run", "-h"],
+        ["merge", "-h"],
+        ["doctor", "-h"],
+        ["up", "-h"],
+        ["fetch", "-h"],
+        ["verify", "-h"],
+    ],
 )
 def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:
     told = invoke(*arguments)
@@ -153,6 +171,27 @@ def test_version_is_told(invoke: Invoke) -> None:
 def test_checks_are_listed_with_their_requirements(invoke: Invoke) -> None:
     told = invoke("run", "--list", "-k", "done_is_the_last")
     assert (told.exit_code, told.stdout) == (0, "AE-STREAM-3    done is the last thing said\n")
+
+
+def test_checks_of_a_shard_are_listed(invoke: Invoke) -> None:
+    lists = [invoke("run", "--list", "-k", "STREAM or REQ", "--shard", f"{number}/2").stdout for number in (1, 2)]
+    whole = invoke("run", "--list", "-k", "STREAM or REQ").stdout
+    assert sorted("".join(lists).splitlines()) == sorted(whole.splitlines())
+
+
+def test_merged_shards_have_reports_and_the_exit_code_of_the_run(invoke: Invoke, tmp_path: Path) -> None:
+    target = running.canned(tmp_path)
+    for number in (1, 2):
+        invoke(
+            "run", "--target", target, "-k", "header or REQ-1", "--shard", f"{number}/2", "--out", f"shards/{number}"
+        )
+    told = invoke("merge", "shards", "--out", "here", "--json")
+    found = json.loads(told.stdout)
+    assert found["exit_code"] == told.exit_code
+    assert (
+        found["planned"] == found["made"] == len(invoke("run", "--list", "-k", "header or REQ-1").stdout.splitlines())
+    )
+    assert {path.name for path in Path("here").iterdir()} == {"results.jsonl", "junit.xml", "summary.md"}
 
 
 def test_usage_error_leaves_no_folder_behind(invoke: Invoke) -> None:
