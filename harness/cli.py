@@ -106,7 +106,7 @@ def run(
     drafting: bool,
     listing: bool,
 ) -> int:
-    """Judge a target and write results.jsonl, junit.xml and summary.md.
+    """Judge a target and write results.jsonl, with reports: report.html, summary.md, junit.xml, ctrf.json and a badge.
 
     \b
     Examples:
@@ -174,11 +174,39 @@ def merge(shards: tuple[Path, ...], out: Path, as_json: bool) -> int:
     return _report(merge_results(find_results(shards, out), out), out, as_json).exit_code
 
 
+@main.command()
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS.JSONL")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the reports (default: that of the results).")
+@click.option("--github", is_flag=True, help="For GitHub Actions: annotations, summary and outputs of the step.")
+@reporting_errors
+def report(results: Path, out: Path | None, github: bool) -> int:
+    """Write the reports of a recorded run anew, whatever it came to.
+
+    \b
+    Examples:
+      turnproof report turnproof-report/results.jsonl
+      turnproof report --github turnproof-report/results.jsonl
+    """
+    import os
+
+    from harness.reporting.files import write_reports
+    from harness.reporting.github import tell
+    from harness.results import read
+    from harness.verdict import summarise
+
+    summary, folder = summarise(read(results)), out or results.parent
+    write_reports(summary, folder)
+    if github:
+        click.echo(tell(summary, folder, os.environ), nl=False)
+    return 0
+
+
 def _report(results: Results, out: Path, as_json: bool) -> Summary:
     """Write the reports of a run and show it."""
-    from harness.reporting.files import write_reports
+    from harness.reporting.files import NAMES, write_reports
     from harness.reporting.json_summary import json_summary
     from harness.reporting.table import render
+    from harness.results import RESULTS
     from harness.verdict import summarise
 
     summary = summarise(results)
@@ -188,7 +216,7 @@ def _report(results: Results, out: Path, as_json: bool) -> Summary:
         click.echo(json.dumps(json_summary(summary), ensure_ascii=False, indent=2))
     else:
         render(summary, Console())
-        _ERR.print(f"written to {out}: results.jsonl, junit.xml, summary.md", soft_wrap=True)
+        _ERR.print(f"written to {out}: {', '.join((RESULTS, *NAMES))}", soft_wrap=True)
     return summary
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from harness.cli import main
 from harness.listener import free_port
+from harness.reporting.files import NAMES
 from tests import running
 from tests.sample_results import result, results, write
 
@@ -116,6 +117,9 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["fetch", "opencode@"], 2, "opencode"),
         (["fetch", "nothing@1.0.0"], 2, "nothing"),
         (["fetch", "opencode@../../x"], 2, "opencode"),
+        (["report"], 2, "Missing argument"),
+        (["report", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
+        (["report", "torn.jsonl", "--out", "file"], 2, "file: cannot be written"),
         (["merge"], 2, "Missing argument"),
         (["merge", "nothing"], 2, "nothing: cannot be read"),
         (["merge", "folder"], 2, "folder: no results.jsonl is in this folder"),
@@ -152,6 +156,7 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
         ["-h"],
         ["run", "-h"],
         ["merge", "-h"],
+        ["report", "-h"],
         ["doctor", "-h"],
         ["up", "-h"],
         ["fetch", "-h"],
@@ -191,7 +196,7 @@ def test_merged_shards_have_reports_and_the_exit_code_of_the_run(invoke: Invoke,
     assert (
         found["planned"] == found["made"] == len(invoke("run", "--list", "-k", "header or REQ-1").stdout.splitlines())
     )
-    assert {path.name for path in Path("here").iterdir()} == {"results.jsonl", "junit.xml", "summary.md"}
+    assert {path.name for path in Path("here").iterdir()} == {"results.jsonl", *NAMES}
 
 
 def test_usage_error_leaves_no_folder_behind(invoke: Invoke) -> None:
@@ -202,20 +207,35 @@ def test_usage_error_leaves_no_folder_behind(invoke: Invoke) -> None:
 def test_target_that_is_not_ready_leaves_reports_that_say_so(invoke: Invoke) -> None:
     told = invoke("run", "--target", "deaf.toml", "--json")
     assert json.loads(told.stdout)["exit_code"] == 3
-    assert {path.name for path in Path("turnproof-report").iterdir()} == {"results.jsonl", "junit.xml", "summary.md"}
+    assert {path.name for path in Path("turnproof-report").iterdir()} == {"results.jsonl", *NAMES}
 
 
 def test_run_ends_with_the_verdict_and_says_where_it_is_written(invoke: Invoke, tmp_path: Path) -> None:
     told = invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header", "--out", "here")
     assert told.exit_code == 0
     assert "conforms: the only MUST passes" in told.stdout
-    assert "written to here: results.jsonl, junit.xml, summary.md" in told.stderr
+    assert f"written to here: results.jsonl, {', '.join(NAMES)}" in told.stderr
     assert "2/2 pass" in told.stderr
 
 
 def test_json_is_all_that_is_printed(invoke: Invoke, tmp_path: Path) -> None:
     told = invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header", "--json")
     assert json.loads(told.stdout)["exit_code"] == told.exit_code == 0
+
+
+def test_reports_of_a_recorded_run_are_written_anew(invoke: Invoke) -> None:
+    told = invoke("report", "torn.jsonl", "--out", "here")
+    assert (told.exit_code, told.stdout) == (0, "")
+    assert {path.name for path in Path("here").iterdir()} == set(NAMES)
+
+
+def test_step_of_github_actions_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "outputs"))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
+    told = invoke("report", "torn.jsonl", "--github")
+    assert told.stdout.startswith("::error title=turnproof%3A the run can be judged::unfinished")
+    assert "unfinished" in (tmp_path / "outputs").read_text()
+    assert (tmp_path / "step.md").read_text().startswith("# unfinished")
 
 
 def test_finished_run_is_verified(invoke: Invoke, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.reporting.files import NAMES
 from tests.running import turnproof
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +52,7 @@ def test_wheel_holds_one_package_with_suites_fixtures_and_their_data(wheel: Path
         "harness/fixtures/schemas/results.schema.json",
         "harness/fixtures/targets/reference-endpoint.toml",
         "harness/fixtures/targets/reference-endpoint.json",
+        "harness/reports/report.html.j2",
         f"{metadata}/licenses/LICENSE",
     }
     assert wanted - set(names) == set()
@@ -67,11 +69,7 @@ def test_installed_wheel_judges_the_reference_outside_of_the_checkout(
     judged = turnproof("run", "-k", "AUTH", cwd=tmp_path, command=[str(installed)])
     assert judged.returncode == 0, judged.stdout + judged.stderr
     assert "conforms" in judged.stdout
-    assert sorted(path.name for path in (tmp_path / "turnproof-report").iterdir()) == [
-        "junit.xml",
-        "results.jsonl",
-        "summary.md",
-    ]
+    assert sorted(path.name for path in (tmp_path / "turnproof-report").iterdir()) == sorted(("results.jsonl", *NAMES))
 
 
 def _python(command: Path) -> str:

@@ -156,6 +156,7 @@ def _add(case: ET.Element, tag: str, kind: str, message: str, text: str) -> None
 def _count(element: ET.Element) -> None:
     cases = list(element.iter("testcase"))
     element.set("tests", str(len(cases)))
-    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+    skipped = (("skipped", "skipped"),) if element.tag == "testsuite" else ()  # the root has no such attribute
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), *skipped):
         element.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
     element.set("time", f"{sum(float(case.attrib['time']) for case in cases):.3f}")

@@ -53,20 +53,20 @@ _DETAILS = (
 )
 
 
-def markdown(summary: Summary) -> str:
-    """The whole document, in fewer than `LIMIT` bytes."""
+def markdown(summary: Summary, limit: int = LIMIT) -> str:
+    """The whole document, in fewer than `limit` bytes."""
     for detail in _DETAILS:
         text = "\n\n".join(_blocks(summary, detail)) + "\n"
-        if _size(text) < LIMIT:
+        if _size(text) < limit:
             return text
-    kept = text.encode("utf-8")[: LIMIT - len(_CUT) - 1].decode("utf-8", "ignore")
+    kept = text.encode("utf-8")[: limit - len(_CUT) - 1].decode("utf-8", "ignore")
     return kept[: kept.rindex("\n")] + _CUT
 
 
 def _blocks(summary: Summary, detail: _Detail) -> Iterator[str]:
     yield f"# {_text(headline(summary))}"
     if detail.note:
-        yield f"> To fit into a comment, {detail.note}; the results file has everything."
+        yield f"> So that it can be shown, {detail.note}; the results file has everything."
     yield _about(summary)
     yield _table(
         ("group", "requirement", "level", "verdict", "checks passed", "statement"), map(_requirement_row, summary.rows)

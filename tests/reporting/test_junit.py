@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import junitparser
 import pytest
+import xmlschema
 from syrupy.assertion import SnapshotAssertion
 
 from harness.reporting.junit import junit
 from harness.results import Outcome
-from harness.verdict import Status, Summary, summarise
+from harness.verdict import STATUSES, Status, Summary, summarise
 from tests.sample_results import (
     HOSTILE,
     SIGNATURE,
@@ -22,6 +25,8 @@ from tests.sample_results import (
     waiver,
     with_verdicts,
 )
+
+JENKINS = xmlschema.XMLSchema(Path(__file__).parent / "schemas" / "junit-10.xsd")
 
 
 def _root(summary: Summary) -> ET.Element:
@@ -44,6 +49,34 @@ def _tags(summary: Summary) -> list[str]:
 
 def test_document_of_a_whole_run(snapshot: SnapshotAssertion) -> None:
     assert junit(mixed_summary()) == snapshot
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [mixed_summary(), hostile_summary(), summarise(results()), with_verdicts(*STATUSES, outcome=None)],
+    ids=["mixed", "hostile", "empty", "every status"],
+)
+def test_document_is_valid_for_jenkins_but_for_properties_of_cases(summary: Summary) -> None:
+    root = _root(summary)
+    for case in root.iter("testcase"):
+        for properties in case.findall("properties"):
+            case.remove(properties)
+    assert [error.reason for error in JENKINS.iter_errors(root)] == []
+
+
+def test_another_reader_counts_the_same() -> None:
+    read = junitparser.JUnitXml.fromstring(junit(with_verdicts(*STATUSES, outcome=None)).encode("utf-8"))
+    written = (read.tests, read.failures, read.errors, sum(suite.skipped for suite in read))
+    read.update_statistics()  # type: ignore[no-untyped-call]
+    assert (read.tests, read.failures, read.errors, read.skipped) == written == (8, 2, 3, 2)
+
+
+def test_another_reader_finds_the_requirements() -> None:
+    read = junitparser.JUnitXml.fromstring(junit(with_verdicts("pass", "fail")).encode("utf-8"))
+    case = [case for suite in read for case in suite][1]
+    found = {entry.name: entry.value for entry in case.child(junitparser.Properties)}  # type: ignore[no-untyped-call]
+    assert found["requirements"] == "AE-GROUP-2"
+    assert [type(outcome) for outcome in case.result] == [junitparser.Failure]
 
 
 def test_suites_are_the_requirement_groups() -> None:
@@ -158,8 +191,9 @@ def test_junit_is_red_exactly_when_the_exit_code_is(verdicts: tuple[Status, ...]
 
 def test_counts_are_those_of_the_cases() -> None:
     root = _root(with_verdicts("pass", "fail", "fail", "not-measured"))
-    counted = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
-    assert counted == {"tests": "4", "failures": "2", "errors": "0", "skipped": "1", "time": "1.000"}
+    counted = {name: root.get(name) for name in ("tests", "failures", "errors", "time")}
+    assert counted == {"tests": "4", "failures": "2", "errors": "0", "time": "1.000"}
+    assert [suite.get("skipped") for suite in root] == ["1"]
 
 
 def test_hostile_text_is_escaped_and_well_formed() -> None:

@@ -111,7 +111,7 @@ def test_hostile_text_is_printable() -> None:
 
 
 def test_small_summary_is_not_shortened() -> None:
-    assert "To fit into a comment" not in markdown(_failing(3))
+    assert "So that it can be shown" not in markdown(_failing(3))
 
 
 @pytest.mark.parametrize(

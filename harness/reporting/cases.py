@@ -1,0 +1,120 @@
+"""A run as the flat list of cases that CI servers know: what JUnit, CTRF and annotations have in common.
+
+Readers of such lists know no levels, and turn red at any failure. So that they cannot disagree with the exit code, a
+case fails when it counts against conformance in this run; a failing check that does not (of a SHOULD, of a MAY) is
+skipped with a message that begins `fail, but does not decide`, and so is a waived failure. A check that was planned and
+did not run is an error, and so is, in a group called `run`, a run that cannot be judged (exit codes 3, 4, 6 and 130).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.reporting.findings import account, levels, reason
+from harness.reporting.headline import headline
+from harness.reporting.transcript import transcript
+from harness.reporting.visible import one_line, shortened
+from harness.verdict import CONFORMS, DOES_NOT_CONFORM, Checked, Row, Summary
+
+Kind = Literal["passed", "failure", "error", "skipped"]
+
+_MESSAGE_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class Case:
+    """One entry. All its texts are safe to show, and all but `details` are one line.
+
+    `name` is unique in the run. `check` is the id of the check, None for what is none. `verdict` is the check's, or for
+    the run as a whole its outcome. `message` is a sentence, empty for what passed; `details` is the whole account.
+    """
+
+    group: str
+    name: str
+    kind: Kind
+    verdict: str
+    check: str | None = None
+    requirements: tuple[str, ...] = ()
+    levels: str = ""
+    message: str = ""
+    details: str = ""
+    duration: float = 0.0
+
+
+def cases(summary: Summary) -> tuple[Case, ...]:
+    """The checks in their order, requirements without a check, and the run itself when it cannot be judged."""
+    titles = Counter(checked.title for checked in summary.checks)
+    made = (_check(checked, summary, titles[checked.title] == 1) for checked in summary.checks)
+    unchecked = (_unchecked(row, summary) for row in summary.rows if row.verdict == "not-run" and not row.checks)
+    return (*made, *unchecked, *_unjudged(summary))
+
+
+def _check(checked: Checked, summary: Summary, unique: bool) -> Case:
+    kind, message, details = _outcome(checked, summary)
+    return Case(
+        group=one_line(checked.requirements[0].group) if checked.requirements else "none",
+        name=one_line(checked.title if unique else f"{checked.title} [{checked.check}]"),
+        kind=kind,
+        verdict=checked.status,
+        check=one_line(checked.check),
+        requirements=tuple(requirement.id for requirement in checked.requirements),
+        levels=levels(checked),
+        message=_message(message),
+        details=details,
+        duration=checked.result.duration if checked.result else 0.0,
+    )
+
+
+def _outcome(checked: Checked, summary: Summary) -> tuple[Kind, str, str]:
+    status = checked.status
+    if status == "pass":
+        return "passed", "", ""
+    if status == "error":
+        return "error", reason(checked), _details(checked, summary)
+    if status == "not-run":
+        return "error", "the run ended before this check", ""
+    if status in ("fail", "inconclusive"):
+        return _failure(checked, summary)
+    if summary.check_decides(checked):
+        return "failure", f"not measured, and the run requires all: {reason(checked)}", ""
+    return "skipped", f"{status}: {reason(checked)}", ""
+
+
+def _failure(checked: Checked, summary: Summary) -> tuple[Kind, str, str]:
+    lines = dict(account(checked, summary).lines)
+    message, details = lines.get("came") or lines.get("reason", ""), _details(checked, summary)
+    if summary.check_decides(checked):
+        return "failure", f"{', '.join(r.id for r in checked.requirements)}: {message}", details
+    return "skipped", f"{checked.status}, but does not decide ({levels(checked)}): {message}", details
+
+
+def _details(checked: Checked, summary: Summary) -> str:
+    told = account(checked, summary)
+    lines = [f"{name + ':':<10}{text}" for name, text in told.lines]
+    return "\n".join([*lines, *(["", transcript(told.exchange)] if told.exchange else [])])
+
+
+def _unchecked(row: Row, summary: Summary) -> Case:
+    return Case(
+        group="unchecked",
+        name=one_line(f"{row.requirement.id} {row.requirement.statement}"),
+        kind="failure" if summary.row_decides(row) else "skipped",
+        verdict=row.verdict,
+        requirements=(row.requirement.id,),
+        levels=row.requirement.level,
+        message="no check of this requirement was planned in this run",
+    )
+
+
+def _unjudged(summary: Summary) -> Iterator[Case]:
+    footer = summary.results.footer
+    if summary.exit_code not in (CONFORMS, DOES_NOT_CONFORM):
+        verdict = footer.outcome if footer else "unfinished"
+        yield Case("run", "the run can be judged", "error", verdict, message=_message(headline(summary)))
+
+
+def _message(text: str) -> str:
+    return shortened(one_line(text), _MESSAGE_CHARACTERS)

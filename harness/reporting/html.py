@@ -1,0 +1,156 @@
+"""`report.html`: the run in one file that needs no network, and of scripts only what it does better with.
+
+Filters, folds and colours for light and dark work without any script. What a target or a user wrote is escaped by the
+template, and the page's own policy forbids every script but ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from harness.reporting.badge import badge_colour
+from harness.reporting.findings import account, failures, ids, levels, reason
+from harness.reporting.headline import headline
+from harness.reporting.templates import rendered, source
+from harness.reporting.transcript import transcript
+from harness.reporting.visible import one_line, shortened
+from harness.verdict import Checked, Row, Status, Summary
+
+_VALUE_CHARACTERS = 300
+_STRAYS = 50
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A check that failed: its account, the exchange that shows it, and where it is on the page."""
+
+    anchor: str
+    ids: str
+    title: str
+    levels: str
+    verdict: Status
+    decides: bool
+    lines: tuple[tuple[str, str], ...]
+    exchange: str
+    number: int | None
+
+
+@dataclass(frozen=True)
+class _Check:
+    """A check of a requirement: `anchor` leads to its account, `note` says why it was not measured."""
+
+    title: str
+    verdict: Status
+    seconds: str
+    anchor: str
+    note: str
+
+
+@dataclass(frozen=True)
+class _Requirement:
+    id: str
+    level: str
+    verdict: Status
+    passed: str
+    statement: str
+    checks: tuple[_Check, ...]
+
+
+def html(summary: Summary) -> str:
+    """The whole page."""
+    script = source("report.js")
+    failed = sorted(failures(summary), key=summary.check_decides, reverse=True)
+    anchors = {checked.check: f"check-{number}" for number, checked in enumerate(failed, 1)}
+    rows = itertools.groupby(summary.rows, key=lambda row: row.requirement.group)
+    return rendered(
+        "report.html",
+        headline=headline(summary),
+        colour=badge_colour(summary),
+        title=one_line(f"{summary.results.header.target.name}: {summary.results.header.suite}"),
+        facts=tuple(_facts(summary)),
+        counts=tuple((status, count) for status, count in summary.verdicts.items() if count),
+        total=len(summary.rows),
+        failures=tuple(_failure(checked, anchors[checked.check], summary) for checked in failed),
+        groups=tuple((group, tuple(_requirement(row, anchors) for row in of)) for group, of in rows),
+        strays=tuple(_stray(number, summary) for number in summary.results.strays[:_STRAYS]),
+        more_strays=max(0, len(summary.results.strays) - _STRAYS),
+        style=source("report.css"),
+        script=script,
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src '{_digest(script)}'; base-uri 'none'",
+    )
+
+
+def _digest(script: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
+    header, footer = summary.results.header, summary.results.footer
+    options = [name for name, on in (("strict", header.strict), ("require all", header.require_all)) if on]
+    yield "target", f"{_value(header.target.name)} ({header.target.kind})"
+    yield "suite", _value(header.suite)
+    if not header.share.shard.whole:
+        yield "shard", str(header.share.shard)
+    yield "checks", f"{summary.made} of {len(summary.checks)} made"
+    yield "began", _value(header.started)
+    yield "ended", _value(footer.ended) if footer else "without a footer: the run did not finish"
+    yield "turnproof", ", ".join([_value(header.harness), *options])
+    for part in header.parts:
+        yield _value(part.get("name", "?")), _value(_part(part))
+    yield "run", f"{_value(header.run)}, seed {_value(header.seed)}"
+
+
+def _part(part: Mapping[str, str]) -> str:
+    return ", ".join(value for key, value in part.items() if key != "name")
+
+
+def _failure(checked: Checked, anchor: str, summary: Summary) -> _Failure:
+    told = account(checked, summary)
+    return _Failure(
+        anchor=anchor,
+        ids=ids(checked),
+        title=_value(checked.title),
+        levels=levels(checked),
+        verdict=checked.status,
+        decides=summary.check_decides(checked),
+        lines=told.lines,
+        exchange=transcript(told.exchange) if told.exchange else "",
+        number=told.exchange.number if told.exchange else None,
+    )
+
+
+def _requirement(row: Row, anchors: Mapping[str, str]) -> _Requirement:
+    requirement = row.requirement
+    return _Requirement(
+        id=requirement.id,
+        level=requirement.level,
+        verdict=row.verdict,
+        passed=f"{row.passed} of {len(row.checks)}",
+        statement=_value(requirement.statement),
+        checks=tuple(_check(checked, anchors) for checked in row.checks),
+    )
+
+
+def _check(checked: Checked, anchors: Mapping[str, str]) -> _Check:
+    result = checked.result
+    return _Check(
+        title=_value(checked.title),
+        verdict=checked.status,
+        seconds=f"{result.duration:.2f} s" if result else "",
+        anchor=anchors.get(checked.check, ""),
+        note=reason(checked) if result and result.reason and checked.check not in anchors else "",
+    )
+
+
+def _stray(number: int, summary: Summary) -> str:
+    exchange = summary.results.exchanges[number]
+    asked = _value(f"{exchange.request.method} {exchange.request.target}")
+    return f"#{number} on the hop {exchange.hop}: {asked}, {exchange.status or 'no status'}"
+
+
+def _value(text: str) -> str:
+    return shortened(one_line(text), _VALUE_CHARACTERS)
