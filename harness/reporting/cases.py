@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.reporting.findings import account, levels, reason
+from harness.reporting.findings import account, ids, levels, reason
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
@@ -26,10 +26,11 @@ _MESSAGE_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class Case:
-    """One entry. All its texts are safe to show, and all but `details` are one line.
+    """One entry. All its texts are safe to show, and all but `account` and `exchange` are one line.
 
     `name` is unique in the run. `check` is the id of the check, None for what is none. `verdict` is the check's, or for
-    the run as a whole its outcome. `message` is a sentence, empty for what passed; `details` is the whole account.
+    the run as a whole its outcome. `message` is a sentence, empty for what passed. `account` says what was expected,
+    what came and how to mend it, `exchange` is the transcript of what shows it; both are empty for what needs none.
     """
 
     group: str
@@ -40,8 +41,14 @@ class Case:
     requirements: tuple[str, ...] = ()
     levels: str = ""
     message: str = ""
-    details: str = ""
+    account: str = ""
+    exchange: str = ""
     duration: float = 0.0
+
+    @property
+    def details(self) -> str:
+        """The account with the exchange that shows it."""
+        return "\n\n".join(filter(None, (self.account, self.exchange)))
 
 
 def cases(summary: Summary) -> tuple[Case, ...]:
@@ -53,7 +60,8 @@ def cases(summary: Summary) -> tuple[Case, ...]:
 
 
 def _check(checked: Checked, summary: Summary, unique: bool) -> Case:
-    kind, message, details = _outcome(checked, summary)
+    kind, message = _outcome(checked, summary)
+    told = account(checked, summary) if checked.status in ("error", "fail", "inconclusive") else None
     return Case(
         group=one_line(checked.requirements[0].group) if checked.requirements else "none",
         name=one_line(checked.title if unique else f"{checked.title} [{checked.check}]"),
@@ -63,38 +71,29 @@ def _check(checked: Checked, summary: Summary, unique: bool) -> Case:
         requirements=tuple(requirement.id for requirement in checked.requirements),
         levels=levels(checked),
         message=_message(message),
-        details=details,
+        account="\n".join(f"{name + ':':<10}{text}" for name, text in told.lines) if told else "",
+        exchange=transcript(told.exchange) if told and told.exchange else "",
         duration=checked.result.duration if checked.result else 0.0,
     )
 
 
-def _outcome(checked: Checked, summary: Summary) -> tuple[Kind, str, str]:
+def _outcome(checked: Checked, summary: Summary) -> tuple[Kind, str]:
     status = checked.status
     if status == "pass":
-        return "passed", "", ""
+        return "passed", ""
     if status == "error":
-        return "error", reason(checked), _details(checked, summary)
+        return "error", reason(checked)
     if status == "not-run":
-        return "error", "the run ended before this check", ""
+        return "error", "the run ended before this check"
     if status in ("fail", "inconclusive"):
-        return _failure(checked, summary)
+        lines = dict(account(checked, summary).lines)
+        message = lines.get("came") or lines.get("reason", "")
+        if summary.check_decides(checked):
+            return "failure", f"{ids(checked)}: {message}"
+        return "skipped", f"{status}, but does not decide ({levels(checked)}): {message}"
     if summary.check_decides(checked):
-        return "failure", f"not measured, and the run requires all: {reason(checked)}", ""
-    return "skipped", f"{status}: {reason(checked)}", ""
-
-
-def _failure(checked: Checked, summary: Summary) -> tuple[Kind, str, str]:
-    lines = dict(account(checked, summary).lines)
-    message, details = lines.get("came") or lines.get("reason", ""), _details(checked, summary)
-    if summary.check_decides(checked):
-        return "failure", f"{', '.join(r.id for r in checked.requirements)}: {message}", details
-    return "skipped", f"{checked.status}, but does not decide ({levels(checked)}): {message}", details
-
-
-def _details(checked: Checked, summary: Summary) -> str:
-    told = account(checked, summary)
-    lines = [f"{name + ':':<10}{text}" for name, text in told.lines]
-    return "\n".join([*lines, *(["", transcript(told.exchange)] if told.exchange else [])])
+        return "failure", f"not measured, and the run requires all: {reason(checked)}"
+    return "skipped", f"{status}: {reason(checked)}"
 
 
 def _unchecked(row: Row, summary: Summary) -> Case:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.verdict import Summary
 
-_WORDS = {
+WORDS = {
     0: "conforms",
     1: "does not conform",
     3: "target not ready",
@@ -13,12 +13,14 @@ _WORDS = {
     6: "nothing measured",
     130: "unfinished",
 }
+"""The words for each exit code that a run with results has."""
+
 _COLOURS = {0: "brightgreen", 1: "red", 5: "yellow"}
 
 
 def conclusion(summary: Summary) -> str:
     """The run's exit code in a few words, such as `does not conform`."""
-    return _WORDS[summary.exit_code]
+    return WORDS[summary.exit_code]
 
 
 def colour(summary: Summary) -> str:

@@ -28,9 +28,10 @@ def commands(summary: Summary) -> str:
     """
     if summary.exit_code == CONFORMS:
         return _command("notice", "turnproof", headline(summary))
-    red = [case for case in cases(summary) if case.kind in ("failure", "error")]
+    red = [case for case in cases(summary) if case.kind in ("failure", "error") and not _follows(case)]
+    red.sort(key=lambda case: case.check is not None)
     shown = red if len(red) <= _ANNOTATIONS else red[: _ANNOTATIONS - 1]
-    lines = [_command("error", _title(case), case.details or case.message) for case in shown]
+    lines = [_command("error", _title(case), case.account or case.message) for case in shown]
     more = len(red) - len(shown)
     rest = [_command("error", "turnproof", f"and {more} more: see the job's summary")] if more else []
     return "".join([*lines, *rest])
@@ -66,6 +67,11 @@ def tell(summary: Summary, folder: Path, environment: Mapping[str, str]) -> str:
         except OSError as error:
             raise UsageError(f"{environment[name]}: cannot be written: {error.strerror}") from error
     return commands(summary)
+
+
+def _follows(case: Case) -> bool:
+    """Whether it says no more than that the run ended early, which the case of the run says for all."""
+    return case.verdict == "not-run" and case.check is not None
 
 
 def _title(case: Case) -> str:

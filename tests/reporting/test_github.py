@@ -53,6 +53,11 @@ def test_run_that_cannot_be_judged_is_an_error() -> None:
     )
 
 
+def test_run_that_ended_early_says_so_first_and_once() -> None:
+    lines = commands(with_verdicts("pass", "fail", "not-run", "not-run", outcome="interrupted")).splitlines()
+    assert ["the run can be judged" in line for line in lines] == [True, False]
+
+
 def test_errors_that_would_not_be_shown_are_counted() -> None:
     lines = commands(_failing(12)).splitlines()
     assert len(lines) == 10
@@ -73,7 +78,7 @@ def _hostile(text: str) -> Summary:
 def test_what_a_target_says_makes_no_command(text: str) -> None:
     lines = commands(_hostile(text)).split("\n")
     assert [line[:8] for line in lines] == ["::error ", "::error ", ""]
-    shown = lines[0].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    shown = lines[1].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
     assert text.replace("\r", "\\r") in shown
 
 
