@@ -1,7 +1,8 @@
 """CTRF, the Common Test Report Format: JSON for dashboards, bots and comparisons between runs.
 
 Statuses follow `harness.reporting.cases`, so `failed` is 0 exactly when the exit code is; `rawStatus` is the verdict.
-A check that did not run is `pending`; the case of the run itself then fails. `labels` name requirements and levels.
+A check that did not run is `pending`; the case of the run itself then fails. `labels` name requirements,
+levels, and the signature of a failure.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def _summary(summary: Summary, start: int, stop: int) -> dict[str, Any]:
 
 
 def _test(case: Case, suite: str) -> dict[str, Any]:
-    labels = {"requirements": list(case.requirements), "levels": case.levels.split(", ") if case.levels else []}
+    levels = case.levels.split(", ") if case.levels else []
+    labels = {"requirements": list(case.requirements), "levels": levels, "signature": case.signature}
     test = {
         "testId": case.check,
         "name": case.name,

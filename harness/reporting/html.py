@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.reporting.badge import badge_colour
-from harness.reporting.findings import account, failures, ids, levels, reason
+from harness.reporting.findings import account, by_waivers, failures, ids, levels, reason, waived, waivers_to_mend
 from harness.reporting.headline import headline
 from harness.reporting.templates import rendered, source
 from harness.reporting.transcript import transcript
@@ -63,7 +63,7 @@ class _Requirement:
 def html(summary: Summary) -> str:
     """The whole page."""
     script = source("report.js")
-    failed = sorted(failures(summary), key=summary.check_decides, reverse=True)
+    failed = [*sorted(failures(summary), key=summary.check_decides, reverse=True), *waived(summary)]
     anchors = {checked.check: f"check-{number}" for number, checked in enumerate(failed, 1)}
     rows = itertools.groupby(summary.rows, key=lambda row: row.requirement.group)
     return rendered(
@@ -76,6 +76,7 @@ def html(summary: Summary) -> str:
         total=len(summary.rows),
         failures=tuple(_failure(checked, anchors[checked.check], summary) for checked in failed),
         groups=tuple((group, tuple(_requirement(row, anchors) for row in of)) for group, of in rows),
+        waivers=waivers_to_mend(summary),
         strays=tuple(_stray(number, summary) for number in summary.results.strays[:_STRAYS]),
         more_strays=max(0, len(summary.results.strays) - _STRAYS),
         style=source("report.css"),
@@ -110,6 +111,7 @@ def _part(part: Mapping[str, str]) -> str:
 
 def _failure(checked: Checked, anchor: str, summary: Summary) -> _Failure:
     told = account(checked, summary)
+    by = (("waived", by_waivers(checked)),) if checked.status == "waived" else ()
     return _Failure(
         anchor=anchor,
         ids=ids(checked),
@@ -117,7 +119,7 @@ def _failure(checked: Checked, anchor: str, summary: Summary) -> _Failure:
         levels=levels(checked),
         verdict=checked.status,
         decides=summary.check_decides(checked),
-        lines=told.lines,
+        lines=(*told.lines, *by),
         exchange=transcript(told.exchange) if told.exchange else "",
         number=told.exchange.number if told.exchange else None,
     )

@@ -8,7 +8,7 @@ from harness.reporting.badge import badge, endpoint_badge
 from harness.reporting.conclusion import conclusion
 from harness.results import Outcome
 from harness.verdict import Status, Summary, summarise
-from tests.sample_results import HOSTILE, result, results, with_verdicts
+from tests.sample_results import HOSTILE, result, results, waiver, with_verdicts
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,6 +34,11 @@ def test_badge_says_what_the_run_came_to(
     assert conclusion(summary) == words
     assert told["message"] == f"{words}, {passed} of {len(verdicts)} MUSTs pass"
     assert (told["color"], told["isError"]) == (colour, summary.exit_code != 0)
+
+
+def test_stale_waivers_make_a_yellow_badge() -> None:
+    told = endpoint_badge(with_verdicts("pass", waivers=(waiver("AE-GROUP-1"),)))
+    assert (told["message"], told["color"]) == ("conforms, stale waivers, 1 of 1 MUSTs pass", "yellow")
 
 
 def test_endpoint_badge_is_of_the_form_that_shields_reads() -> None:

@@ -6,7 +6,16 @@ from harness.reporting.cases import Case, cases
 from harness.reporting.junit import junit
 from harness.results import Outcome
 from harness.verdict import STATUSES, Status, Summary, summarise
-from tests.sample_results import HOSTILE, hostile_summary, requirement, result, results, with_verdicts
+from tests.sample_results import (
+    HOSTILE,
+    SIGNATURE,
+    hostile_summary,
+    requirement,
+    result,
+    results,
+    waiver,
+    with_verdicts,
+)
 
 
 def _one(summary: Summary) -> Case:
@@ -23,6 +32,7 @@ def _one(summary: Summary) -> Case:
         ("not-run", "error"),
         ("not-measured", "skipped"),
         ("not-applicable", "skipped"),
+        ("waived", "skipped"),
     ],
 )
 def test_verdict_of_a_must_has_its_kind(status: Status, kind: str) -> None:
@@ -37,6 +47,18 @@ def test_failure_says_requirement_and_account() -> None:
     case = _one(with_verdicts("fail"))
     assert case.message == "AE-GROUP-1: status 404"
     assert case.details.startswith("expected: status 401\ncame:     status 404\nmend:")
+
+
+def test_waived_failure_says_by_whom_and_keeps_its_account() -> None:
+    case = _one(with_verdicts("waived", "pass"))
+    assert case.message.startswith("waived until 2026-12-31 by Jo")
+    assert case.details.startswith("expected: status 401")
+    assert case.signature == SIGNATURE
+
+
+def test_stale_waiver_is_a_failure() -> None:
+    last = cases(with_verdicts("pass", waivers=(waiver("AE-GROUP-1"),)))[-1]
+    assert (last.group, last.kind, last.requirements) == ("waivers", "failure", ("AE-GROUP-1",))
 
 
 def test_failure_that_does_not_decide_is_skipped_with_its_account() -> None:
@@ -64,7 +86,17 @@ def test_requirement_without_a_check_is_a_case(require_all: bool, kind: str) -> 
 @pytest.mark.parametrize("require_all", [True, False])
 @pytest.mark.parametrize(
     "verdicts",
-    [("pass",), ("pass", "fail"), ("pass", "not-measured"), ("not-measured",), ("pass", "not-run"), ("fail",), ()],
+    [
+        ("pass",),
+        ("pass", "waived"),
+        ("waived",),
+        ("pass", "fail"),
+        ("pass", "not-measured"),
+        ("not-measured",),
+        ("pass", "not-run"),
+        ("fail",),
+        (),
+    ],
 )
 def test_cases_are_red_exactly_when_the_exit_code_is(verdicts: tuple[Status, ...], require_all: bool) -> None:
     summary = with_verdicts(*verdicts, require_all=require_all)

@@ -11,7 +11,7 @@ from harness.cell import Plan, Shard, Share
 from harness.reporting.ctrf import ctrf
 from harness.results import Outcome
 from harness.verdict import STATUSES, Status, Summary, summarise
-from tests.sample_results import hostile_summary, mixed_summary, result, results, with_verdicts
+from tests.sample_results import SIGNATURE, hostile_summary, mixed_summary, result, results, waiver, with_verdicts
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "ctrf.schema.json").read_text(encoding="utf-8"))
 
@@ -46,6 +46,7 @@ def test_report_fits_the_schema_of_the_format(summary: Summary) -> None:
         ("not-run", "pending"),
         ("not-measured", "skipped"),
         ("not-applicable", "skipped"),
+        ("waived", "skipped"),
     ],
 )
 def test_verdict_has_its_status_and_stays_as_it_was(status: Status, found: str) -> None:
@@ -70,6 +71,12 @@ def test_run_that_cannot_be_judged_has_a_failed_test(outcome: Outcome | None) ->
     assert _counts(with_verdicts("pass", "not-run", outcome=outcome))["failed"] == 1
 
 
+def test_stale_waiver_is_a_failed_test() -> None:
+    summary = with_verdicts("pass", waivers=(waiver("AE-GROUP-1"),))
+    assert _counts(summary)["failed"] == 1
+    assert _counts(summary)["extra"]["verdict"] == "conforms, stale waivers"
+
+
 def test_times_are_those_of_the_run() -> None:
     counts = _counts(with_verdicts("pass"))
     assert (counts["stop"] - counts["start"], counts["duration"]) == (9000, 9000)
@@ -79,7 +86,7 @@ def test_times_are_those_of_the_run() -> None:
 def test_failure_has_its_account_and_requirement() -> None:
     test = _tests(with_verdicts("fail"))[0]
     assert test["trace"].startswith("expected: status 401")
-    assert test["labels"] == {"requirements": ["AE-GROUP-1"], "levels": ["MUST"]}
+    assert test["labels"] == {"requirements": ["AE-GROUP-1"], "levels": ["MUST"], "signature": SIGNATURE}
     assert test["suite"] == ["agent_endpoint", "GROUP"]
 
 

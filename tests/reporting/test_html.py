@@ -13,7 +13,16 @@ import pytest
 
 from harness.reporting.html import html
 from harness.verdict import STATUSES, Status, Summary, summarise
-from tests.sample_results import exchange, finding, hostile_summary, mixed_summary, result, results, with_verdicts
+from tests.sample_results import (
+    exchange,
+    finding,
+    hostile_summary,
+    mixed_summary,
+    result,
+    results,
+    waiver,
+    with_verdicts,
+)
 
 CSS = (Path(__file__).parents[2] / "reports" / "report.css").read_text(encoding="utf-8")
 ATTACK = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onfocus=alert(3) {{ 7*7 }} {% if %}"
@@ -64,7 +73,7 @@ def _failing(text: str) -> Summary:
 
 def test_page_is_whole_for_every_status() -> None:
     page = Page(with_verdicts(*STATUSES, outcome=None))
-    assert page.text_in("h1")[0].startswith("unfinished: 6 of 7 checks were made")
+    assert page.text_in("h1")[0].startswith("unfinished: 7 of 8 checks were made")
 
 
 def test_failure_tells_expected_came_mend_and_exchange() -> None:
@@ -78,6 +87,19 @@ def test_failure_tells_expected_came_mend_and_exchange() -> None:
 def test_failures_that_decide_come_first() -> None:
     titles = [text.strip() for text in Page(mixed_summary()).text_in("h3")]
     assert titles == ["title of a1", "title of s1", "title of t1", "title of a3"]
+
+
+def test_waived_failure_says_by_whom_and_what_came() -> None:
+    page = Page(with_verdicts("pass", "waived"))
+    assert {"status 401", "until 2026-12-31 by Jo: the vendor has to mend it (https://example.org/1)"} <= set(
+        page.text_in("pre")
+    )
+    assert ["does not decide" in text for text in page.text_in("p")].count(True) == 0
+
+
+def test_waiver_that_is_to_be_mended_is_told() -> None:
+    page = Page(with_verdicts("pass", waivers=(waiver("AE-GROUP-1"),)))
+    assert "the waiver of AE-GROUP-1 names what no longer fails: remove it" in page.text_in("li")
 
 
 def test_every_requirement_has_its_entry_with_its_verdict() -> None:
@@ -173,7 +195,7 @@ def test_every_colour_of_text_can_be_read(scheme: int) -> None:
 
 
 def test_every_verdict_has_a_colour() -> None:
-    for status in (*STATUSES, "waived"):
+    for status in STATUSES:
         assert re.search(rf"\.verdict(\.{status}\b|:is\([^)]*\.{status}\b)", CSS), status
 
 
