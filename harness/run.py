@@ -148,9 +148,11 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
             order.target, part, header.seed, capabilities, frozenset(checks), order.shuffle, order.first_number
         )
         setup = WorkerSetup(settings, examine)
-        _run_pytest(session_arguments(checks, order.workers), [recorder, setup])
-        if setup.failed is not None:
-            raise setup.failed
+        try:
+            _run_pytest(session_arguments(checks, order.workers), [recorder, setup])
+        finally:
+            if setup.failed is not None:  # pytest then ends as one that found no tests
+                raise setup.failed
         return
     with launched(order.target, part, observer.step, order.first_number) as launch:
         doctor.round_trip(launch, header.seed, observer.step)
