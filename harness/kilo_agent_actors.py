@@ -13,10 +13,14 @@ from harness.check import NotMeasured, expect
 from harness.errors import HarnessError, TargetNotReady
 from harness.exchange import Exchange, parse_json
 from harness.kilo_agents import LiveAgents, Wanted
+from harness.target import Asked
 from harness.world import World
 
 RESPONSES = "/v1/responses"
 RUN = "/run"
+
+_LONGEST_ARGUMENT = 128 * 1024 - 1
+"""As Linux has it, in bytes."""
 
 _MEND = "start with this configuration and the environment that is inherited"
 
@@ -28,14 +32,34 @@ def live_agents(running: Running | None) -> LiveAgents:
     return running
 
 
-class Agent:
-    """An agent that was started with `wanted`."""
+def unaskable(asked: Asked, path: str, body: Any) -> str:
+    """Why a command that is asked so cannot be asked this; empty when it can."""
+    prompt = body.get("input")
+    if path != RESPONSES:
+        return "it makes no rollouts of its own"
+    if body.keys() != {"input"} or not isinstance(prompt, str):
+        return "it takes a prompt and nothing more"
+    if any("\ud800" <= character <= "\udfff" for character in prompt):
+        return "what it is given is UTF-8, which this prompt is not"
+    if asked == "argument" and ("\0" in prompt or len(prompt.encode()) > _LONGEST_ARGUMENT):
+        return "its argument cannot hold this prompt"
+    return ""
 
-    def __init__(self, world: World, running: Running | None, wanted: Wanted) -> None:
-        self._world, self._running, self._wanted = world, running, wanted
+
+class Agent:
+    """An agent that was started with `wanted`, and is `asked` in that way."""
+
+    def __init__(self, world: World, running: Running | None, wanted: Wanted, asked: Asked) -> None:
+        self._world, self._running, self._wanted, self._asked = world, running, wanted, asked
 
     def begin(self, label: str, path: str, body: Any, rollout: str | None = None) -> Call:
-        """Post `body` in the background, inside a rollout of that id or outside any."""
+        """Post `body` in the background, inside a rollout of that id or outside any.
+
+        Raises NotMeasured for what the agent cannot be asked, being a command.
+        """
+        why = "" if self._asked == "responses" else unaskable(self._asked, path, body)
+        if why:
+            raise NotMeasured(f"the agent is a command: {why}")
         request = post(body, f"/ng-rollout/{rollout}{path}" if rollout is not None else path)
         pending = live_agents(self._running).ask(self._wanted, request, label) if self._running else None
         asked = {"path": request.target, "body": request.body.decode()}
@@ -70,8 +94,8 @@ class Agent:
 class Agents:
     """Starts the target with configurations."""
 
-    def __init__(self, world: World, running: Running | None) -> None:
-        self._world, self._running = world, running
+    def __init__(self, world: World, running: Running | None, asked: Asked) -> None:
+        self._world, self._running, self._asked = world, running, asked
 
     def start(
         self,
@@ -88,7 +112,7 @@ class Agents:
         asked = {"configuration": wanted.configuration, "env": wanted.env, "project": wanted.project}
         problem = self._world.act("agents", label, asked, lambda: self._start(wanted))
         expect(problem is None, f"an agent that starts with {wanted.configuration}", str(problem), _MEND)
-        return Agent(self._world, self._running, wanted)
+        return Agent(self._world, self._running, wanted, self._asked)
 
     def show(self, label: str, face: str) -> None:
         """Have the model server behind the agents show itself as a real one does, from its next call on."""

@@ -17,13 +17,14 @@ from harness.client import Client
 from harness.errors import TargetNotReady
 from harness.exchange import Request
 from harness.journal import Window
+from harness.kilo_agent_start import as_variables, launch, readiness
 from harness.kilo_behind import KiloBehind
 from harness.listener import free_port
 from harness.live import LiveTarget, PendingRequest
 from harness.readiness import await_ready
 from harness.redaction import Redactor
-from harness.supervised import StartFailed, Supervised
-from harness.target import Start, Target
+from harness.supervised import Supervised
+from harness.target import Target
 from harness.template import JSON, expand, expand_json
 
 _KEPT = 6
@@ -150,10 +151,12 @@ class LiveAgents(LiveTarget):
         file = folder / "configuration.json"
         values = {**self._values, "port": str(port), "url": f"http://127.0.0.1:{port}"}
         values |= {"config": str(file), "project": str(folder / "project")}
-        file.write_text(json.dumps(_configuration(wanted, folder, values)), encoding="utf-8")
-        process = _launch(self._target, values, self._environment(wanted, values))
+        configuration = _configuration(wanted, folder, values)
+        file.write_text(json.dumps(configuration), encoding="utf-8")
+        told = as_variables(configuration) if self._target.in_environment else {}
+        process = launch(self._target, values, {**self._environment(wanted, values), **told})
         try:
-            await_ready(self._target.ready, values["url"], process)
+            await_ready(readiness(self._target), values["url"], process)
         except TargetNotReady as error:
             kind = TargetNotReady if process.poll() is None else _EndedAtOnce
             process.stop()
@@ -177,20 +180,8 @@ class LiveAgents(LiveTarget):
         self._endings.submit(self._agents.pop(key).process.stop)
 
 
-def _launch(target: Target, values: Mapping[str, str], environment: Mapping[str, str]) -> Supervised:
-    start = target.start or Start((), {})
-    command = [expand(part, values, os.environ, f"start.command[{i}]") for i, part in enumerate(start.command)]
-    env = {name: expand(value, values, os.environ, f"start.env.{name}") for name, value in start.env.items()}
-    cwd = target.folder / expand(start.cwd, values, os.environ, "start.cwd")
-    try:
-        return Supervised.start(command, env={**environment, **env}, cwd=cwd, name=target.name)
-    except StartFailed as error:
-        message = f"{command[0]} in {cwd}: {error.reason}"
-        raise TargetNotReady("it starts", message, "check start.command and start.cwd") from error
-
-
-def _configuration(wanted: Wanted, folder: Path, values: Mapping[str, str]) -> JSON:
-    configuration: JSON = dict(wanted.configuration)
+def _configuration(wanted: Wanted, folder: Path, values: Mapping[str, str]) -> dict[str, JSON]:
+    configuration: dict[str, JSON] = dict(wanted.configuration)
     if wanted.project:
         project = folder / "project"
         for name, text in wanted.project.items():
@@ -198,7 +189,7 @@ def _configuration(wanted: Wanted, folder: Path, values: Mapping[str, str]) -> J
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_filled(text, values), encoding="utf-8")
         configuration = {**wanted.configuration, "repo_dir": str(project)}
-    return expand_json(configuration, values, os.environ)
+    return {name: expand_json(value, values, os.environ, name) for name, value in configuration.items()}
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

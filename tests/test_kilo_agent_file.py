@@ -25,11 +25,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_the_example_of_the_documentation_is_a_target(tmp_path: Path) -> None:
+def test_the_examples_of_the_documentation_are_targets(tmp_path: Path) -> None:
     examples = re.findall(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
-    (example,) = [text for text in examples if 'kind = "kilo-agent"' in text]
-    target = load(written(tmp_path, example))
-    assert (target.kind, target.kilo_behind, target.agents, target.keys) == ("kilo-agent", "stand-in", (), ())
+    server, command = (load(written(tmp_path, text)) for text in examples if 'kind = "kilo-agent"' in text)
+    assert (server.kilo_behind, server.agents, server.keys, server.asked) == ("stand-in", (), (), "responses")
+    assert (command.kind, command.asked, command.in_environment) == ("kilo-agent", "argument", True)
 
 
 def test_a_version_of_the_cli_can_be_named(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from harness.fixtures.kilo_agent import PLAIN, Turn
 from harness.kilo_agent_actors import Agents, Kilo
 from harness.kilo_answers import expect_answered, is_said, items_of, response_of, text_in, text_of
 
+pytestmark = pytest.mark.usefixtures("whole_response")
+
 Nonce = Callable[[str], str]
 MEND = "make an item of each part that the CLI prints, once, in their order"
 NOISE = (

@@ -1,0 +1,133 @@
+"""Agents that are a command: started for each prompt, by a server of ours."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import TargetNotReady
+from harness.kilo_agent_actors import RESPONSES, RUN, unaskable
+from harness.kilo_agent_start import as_variables
+from harness.kilo_command import __file__ as server
+from harness.kilo_command import run
+from harness.run import Observer, Order
+from harness.run import run as measure
+from harness.target import Asked
+from harness.target_file import load
+from harness.verdict import summarise
+
+AGENT = Path(__file__).parent / "endpoints" / "kilo_command.py"
+WORD = "0123456789abcdef"
+PRINTS = (
+    sys.executable,
+    "-c",
+    "import os, sys; print(sys.stdin.read(), sys.argv[1:], os.environ.get('AGENT_ROLLOUT'))",
+)
+HEAD = 'kind = "kilo-agent"\nname = "a command"\ndeadline = 25.0\ninterface = "command"\n'
+
+
+def text_of(body: Any) -> str:
+    return str(body["output"][0]["content"][0]["text"])
+
+
+def test_prompt_stands_in_the_arguments_where_the_command_has_its_place() -> None:
+    status, body = run([*PRINTS, f"-p={WORD}"], WORD, "a 'quoted' größer", None)
+    assert (status, text_of(body)) == (200, """ ["-p=a 'quoted' größer"] None""")
+
+
+def test_prompt_comes_on_standard_input_where_the_command_has_no_place_for_it() -> None:
+    assert text_of(run(PRINTS, WORD, "line\n größer", None)[1]) == "line\n größer [] None"
+
+
+def test_command_is_told_its_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_ROLLOUT", "another")
+    assert text_of(run(PRINTS, WORD, "", "a.b-c")[1]) == " [] a.b-c"
+    assert text_of(run(PRINTS, WORD, "", None)[1]) == " [] None"
+
+
+def test_command_that_ends_with_another_status_has_failed() -> None:
+    status, body = run((sys.executable, "-c", "print('half'); raise SystemExit(3)"), WORD, "", None)
+    assert (status, body["error"]["message"]) == (500, "the command ended with status 3")
+
+
+def test_command_that_prints_nothing_has_said_nothing() -> None:
+    status, body = run((sys.executable, "-c", ""), WORD, "", None)
+    assert (status, body["status"], text_of(body)) == (200, "completed", "")
+
+
+def test_server_of_a_command_that_there_is_not_ends_and_says_so() -> None:
+    ran = subprocess.run(
+        [sys.executable, server, "0", WORD, "./no-such"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 127
+    assert "./no-such: there is no such command" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "path", "body", "askable"),
+    [
+        ("argument", RESPONSES, {"input": "Hello"}, True),
+        ("argument", RUN, {"responses_create_params": {"input": "Hello"}}, False),
+        ("argument", RESPONSES, {"input": "Hello", "instructions": "Be brief"}, False),
+        ("argument", RESPONSES, {"input": [{"role": "user", "content": "Hello"}]}, False),
+        ("argument", RESPONSES, {"input": "a\0b"}, False),
+        ("stdin", RESPONSES, {"input": "a\0b"}, True),
+        ("argument", RESPONSES, {"input": "ß" * 65_536}, False),
+        ("argument", RESPONSES, {"input": "x" * 131_071}, True),
+        ("stdin", RESPONSES, {"input": "x" * 200_000}, True),
+        ("stdin", RESPONSES, {"input": "\ud800"}, False),
+    ],
+)
+def test_command_can_be_asked_a_prompt_that_it_can_hold(asked: Asked, path: str, body: Any, askable: bool) -> None:
+    assert (unaskable(asked, path, body) == "") is askable
+
+
+def test_configuration_becomes_variables() -> None:
+    told = as_variables({"model": "vendor/m", "thinking": True, "reasoning_field": None, "kilo_config": {"a": [1]}})
+    assert told == {
+        "AGENT_MODEL": "vendor/m",
+        "AGENT_THINKING": "true",
+        "AGENT_REASONING_FIELD": "null",
+        "AGENT_KILO_CONFIG": '{"a": [1]}',
+    }
+
+
+def written(folder: Path, command: list[str], more: str = "") -> Path:
+    path = folder / "agent.toml"
+    path.write_text(f"{HEAD}{more}[start]\ncommand = {json.dumps(command)}\n", encoding="utf-8")
+    return path
+
+
+FILED = "CAPTURE-1 and responses or PARSE-1 and tokens"
+
+
+@pytest.mark.parametrize("place", [["{prompt}"], []], ids=["argument", "standard input"])
+def test_agent_that_is_a_command_is_judged(tmp_path: Path, place: list[str]) -> None:
+    path = written(tmp_path, ["{python}", str(AGENT), *place], 'configuration = "environment"\n')
+    results, error = measure(Order(load(path), "kilo_agent", FILED, out=tmp_path), Observer())
+    assert error is None
+    verdicts = {row.requirement.id: row.verdict for row in summarise(results).rows}
+    assert verdicts == {"KA-CAPTURE-1": "pass", "KA-PARSE-1": "not-measured"}
+
+
+def test_command_that_forgets_its_rollout_is_caught(tmp_path: Path) -> None:
+    command = ["env", "-u", "AGENT_ROLLOUT", "AGENT_CONFIG={config}", "{python}", str(AGENT), "{prompt}"]
+    order = Order(load(written(tmp_path, command)), "kilo_agent", "CAPTURE-1 and responses", out=tmp_path)
+    results, error = measure(order, Observer())
+    assert error is None
+    assert [check.verdict for check in results.checks] == ["fail"]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"), [(["cat"], "0 calls reached"), (["./no-such"], "there is no such command")]
+)
+def test_command_that_is_no_agent_is_not_judged(tmp_path: Path, command: list[str], told: str) -> None:
+    path = written(tmp_path, command, 'configuration = "environment"\n')
+    _, error = measure(Order(load(path), "kilo_agent", "CONF-1", out=tmp_path), Observer())
+    assert isinstance(error, TargetNotReady)
+    assert told in error.message + error.log
