@@ -9,10 +9,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from harness.results import CheckResult
+from harness.results import CheckResult, Header
 from harness.run import Observer
+from harness.verdict import status_of
 
-_COLOURS = {"pass": "green", "fail": "red", "inconclusive": "red", "error": "red"}
+_COLOURS = {"pass": "green", "waived": "cyan", "fail": "red", "inconclusive": "red", "error": "red"}
 
 
 class Progress:
@@ -27,7 +28,8 @@ class Progress:
         self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._bar.add_task("starting", total=None)
         self._count = self._planned = 0
-        self.observer = Observer(self._plan, self._step, self._done)
+        self._header: Header | None = None
+        self.observer = Observer(self._plan, self._step, self._done, self._begun)
 
     def __enter__(self) -> Progress:
         self._bar.start()
@@ -42,6 +44,9 @@ class Progress:
         self._planned = count
         self._bar.update(self._task, total=count)
 
+    def _begun(self, header: Header) -> None:
+        self._header = header
+
     def _step(self, step: str, detail: str) -> None:
         self._bar.update(self._task, description=escape(step))
         self._console.print(f"[dim]{escape(step)}: {escape(detail)}[/]", soft_wrap=True)
@@ -50,8 +55,9 @@ class Progress:
         self._count += 1
         name = result.check.rpartition("::")[2]
         self._bar.update(self._task, completed=self._count, description=escape(name[:60]))
-        if result.verdict != "pass" or not self._console.is_terminal:
-            colour = _COLOURS.get(result.verdict, "yellow")
+        status = status_of(result, self._header)
+        if status != "pass" or not self._console.is_terminal:
+            colour = _COLOURS.get(status, "yellow")
             self._console.print(
-                f"[dim]{self._count}/{self._planned}[/] [{colour}]{result.verdict}[/] {escape(name)}", soft_wrap=True
+                f"[dim]{self._count}/{self._planned}[/] [{colour}]{status}[/] {escape(name)}", soft_wrap=True
             )

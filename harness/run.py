@@ -71,11 +71,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Observer:
-    """Is told how the run goes: the plan, each step of the doctor, each result."""
+    """Is told how the run goes: the plan, each step of the doctor, each result; and before them the header."""
 
     planned: Callable[[int], None] = lambda _count: None
     step: Say = lambda _step, _detail: None
     done: Callable[[CheckResult], None] = lambda _result: None
+    begun: Callable[[Header], None] = lambda _header: None
 
 
 def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | None]:
@@ -98,6 +99,7 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     with Held() as held, _results_file(order.out) as stream:
         writer = Writer(stream, Redactor())
         writer.write(header.to_json())
+        observer.begun(header)
         recorder = Recorder(writer, observer.done)
         measure = functools.partial(_measure, order, header, part, recorder, observer)
         outcome, error = _outcome(measure, recorder, len(planned), held, order.workers > 0)

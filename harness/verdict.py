@@ -13,7 +13,7 @@ from typing import Literal
 
 from harness.errors import HarnessError, TargetNotReady, UsageError
 from harness.requirements import Level, Requirement
-from harness.results import CheckResult, Results, Verdict
+from harness.results import CheckResult, Header, Results, Verdict
 from harness.waiver import STALE, Standing, Waiver, objection, standing, waiving
 
 Status = Verdict | Literal["waived", "not-run"]
@@ -208,9 +208,14 @@ def _checks(results: Results) -> Iterator[Checked]:
             yield _checked(results, Checked(check, plan.title if plan else check, _known(known, check, ids), found))
 
 
+def status_of(result: CheckResult, header: Header | None) -> Status:
+    """The status of a check that has just been made in the run that `header` began."""
+    return "waived" if header is not None and waiving(header.waivers, result, _day(header)) else result.verdict
+
+
 def _checked(results: Results, checked: Checked) -> Checked:
     """The check with what the waivers say of it."""
-    waivers, day = results.header.waivers, _day(results)
+    waivers, day = results.header.waivers, _day(results.header)
     if checked.result is None or not waivers:
         return checked
     by = waiving(waivers, checked.result, day)
@@ -219,12 +224,12 @@ def _checked(results: Results, checked: Checked) -> Checked:
 
 def _waivers(results: Results, checks: tuple[Checked, ...]) -> tuple[tuple[Waiver, Standing], ...]:
     ended = [(checked.result, checked.waivers) for checked in checks if checked.result]
-    return tuple((waiver, standing(waiver, ended, _day(results))) for waiver in results.header.waivers)
+    return tuple((waiver, standing(waiver, ended, _day(results.header))) for waiver in results.header.waivers)
 
 
-def _day(results: Results) -> str:
+def _day(header: Header) -> str:
     """The day on which the run began, as the results file writes it: in UTC."""
-    return results.header.started[:10]
+    return header.started[:10]
 
 
 def _known(known: Mapping[str, Requirement], check: str, ids: Iterable[str]) -> tuple[Requirement, ...]:

@@ -9,6 +9,8 @@ from rich.console import Console
 
 from harness.progress import Progress
 from harness.results import CheckResult, Verdict
+from tests.sample_results import finding, results, waiver
+from tests.sample_results import result as failed
 
 SHOWN, HIDDEN = "\x1b[?25h", "\x1b[?25l"
 
@@ -37,6 +39,15 @@ def test_only_what_did_not_pass_stays_on_a_terminal() -> None:
     lines = re.split("[\r\n]", plain)
     assert "2/2 fail b" in lines
     assert not any(line.startswith("1/2 pass") for line in lines)
+
+
+def test_waived_failure_is_told_as_waived() -> None:
+    stream = io.StringIO()
+    with Progress(Console(file=stream, width=100, highlight=False)) as progress:
+        progress.observer.begun(results(waivers=(waiver("AE-AUTH-1"),)).header)
+        progress.observer.done(failed("a::b", ("AE-AUTH-1",), "fail", finding()))
+        progress.observer.done(failed("a::c", ("AE-AUTH-2",), "fail", finding()))
+    assert stream.getvalue().splitlines() == ["1/0 waived b", "2/0 fail c"]
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt(), ValueError()])
