@@ -415,3 +415,35 @@ def verify(results: Path) -> int:
     agreed = sum(check.agrees for check in replayed)
     click.echo(f"{agreed} of {len(replayed)} verdicts were confirmed by replay")
     return 0 if agreed == len(replayed) else 1
+
+
+@main.command()
+@click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
+@click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
+@click.option("--json", "form", flag_value="json", help="Print a JSON object instead of the table.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print Markdown, for a pull request.")
+@reporting_errors
+def diff(old: Path, new: Path, form: str | None) -> int:
+    """What changed from one run to another, by requirement? Exit 1 where a MUST that was kept is broken.
+
+    OLD and NEW are results files, or the folders that hold them. A SHOULD counts when NEW was run with --strict, what
+    is no longer measured when it was run with --require-all.
+
+    \b
+    Examples:
+      turnproof diff baseline/results.jsonl turnproof-report
+      turnproof diff baseline turnproof-report --markdown > comment.md
+    """
+    from harness.diff import compare, run_in
+    from harness.reporting.diff_json import json_diff
+    from harness.reporting.diff_markdown import diff_markdown
+    from harness.reporting.diff_table import render_diff
+
+    found = compare(run_in(old), run_in(new))
+    if form == "json":
+        click.echo(json.dumps(json_diff(found), ensure_ascii=False, indent=2))
+    elif form == "markdown":
+        click.echo(diff_markdown(found), nl=False)
+    else:
+        render_diff(found, Console())
+    return found.exit_code

@@ -13,7 +13,7 @@ from harness.cli import main
 from harness.listener import free_port
 from harness.reporting.files import NAMES
 from tests import running
-from tests.sample_results import result, results, write
+from tests.sample_results import finding, result, results, write
 
 Invoke = Callable[..., Result]
 
@@ -133,6 +133,13 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["verify", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
         (["verify", "torn.jsonl"], 2, "the run did not finish"),
         (["verify", "interrupted.jsonl"], 2, "the run did not finish"),
+        (["diff"], 2, "Missing argument"),
+        (["diff", "torn.jsonl"], 2, "Missing argument"),
+        (["diff", "nothing.jsonl", "noise.jsonl"], 2, "nothing.jsonl: cannot be read"),
+        (["diff", "folder", "folder"], 2, "folder/results.jsonl: cannot be read"),
+        (["diff", "noise.jsonl", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
+        (["diff", "torn.jsonl", "torn.jsonl"], 2, "the older run did not finish"),
+        (["diff", "interrupted.jsonl", "torn.jsonl"], 2, "the older run did not finish"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -142,7 +149,15 @@ def test_bad_input_is_told_with_its_exit_code(invoke: Invoke, arguments: list[st
     assert (told.exit_code, told.stdout) == (code, told.stdout if code == 3 else "")
 
 
-@pytest.mark.parametrize("arguments", [["run", "--target", "nothing.toml"], ["verify", "torn.jsonl"], ["fetch", "x@1"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "--target", "nothing.toml"],
+        ["verify", "torn.jsonl"],
+        ["fetch", "x@1"],
+        ["diff", "torn.jsonl", "torn.jsonl"],
+    ],
+)
 def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) -> None:
     first, second, *_ = invoke(*arguments).stderr.splitlines()
     assert first.startswith("usage: ")
@@ -161,6 +176,7 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
         ["up", "-h"],
         ["fetch", "-h"],
         ["verify", "-h"],
+        ["diff", "-h"],
     ],
 )
 def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:
@@ -252,6 +268,35 @@ def test_forged_verdict_is_found(invoke: Invoke, tmp_path: Path) -> None:
     assert told.exit_code == 1
     assert "recorded inconclusive, replayed pass" in told.stdout
     assert "0 of 1 verdicts were confirmed by replay" in told.stdout
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that conforms, and one in whose place its MUST fails."""
+    monkeypatch.chdir(tmp_path)
+    write(results([result("c", ("AE-AUTH-1",), "pass")]), Path("good.jsonl"))
+    Path("later").mkdir()
+    write(results([result("c", ("AE-AUTH-1",), "fail", finding())]), Path("later", "results.jsonl"))
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_regression_between_two_runs_is_exit_code_1(invoke: Invoke) -> None:
+    told = invoke("diff", "good.jsonl", "later")
+    assert (told.exit_code, told.stderr) == (1, "")
+    assert told.stdout.endswith("\nregressed: 1 that decides (1 regressed)\n")
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_mending_between_two_runs_is_exit_code_0(invoke: Invoke) -> None:
+    assert invoke("diff", "later", "good.jsonl").exit_code == 0
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_diff_is_had_as_json_and_as_markdown(invoke: Invoke) -> None:
+    told = invoke("diff", "good.jsonl", "later", "--json")
+    assert (json.loads(told.stdout)["exit_code"], told.exit_code) == (1, 1)
+    told = invoke("diff", "good.jsonl", "later", "--markdown")
+    assert told.stdout.startswith("# regressed: 1 that decides (1 regressed)\n")
 
 
 def test_doctor_tells_each_step(invoke: Invoke, tmp_path: Path) -> None:

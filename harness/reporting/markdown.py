@@ -6,10 +6,9 @@ are left out, and it says so. What the target sent stands in fences that it cann
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
+from harness.reporting.blocks import LIMIT, Detail, escaped, fenced, fitting, folded, table
 from harness.reporting.findings import (
     account,
     by_waivers,
@@ -23,52 +22,22 @@ from harness.reporting.findings import (
 )
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
-from harness.reporting.visible import one_line, shortened
 from harness.verdict import Checked, Row, Summary
 
-LIMIT = 65_536
-"""No summary has this many bytes of UTF-8, and so none has this many characters."""
-
-_CELL_CHARACTERS = 300
 _STRAYS = 50
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#!~&$])")
-_CUT = "\n\n**Cut off here: the rest did not fit.**\n"
-
-
-@dataclass(frozen=True)
-class _Detail:
-    """How much is shown; `body` is in characters, None leaves the exchanges out; `note` says what is missing."""
-
-    body: int | None
-    findings: bool
-    note: str
-
-
-_DETAILS = (
-    _Detail(2000, True, ""),
-    _Detail(600, True, "bodies are shortened further"),
-    _Detail(150, True, "bodies are shortened to a few words"),
-    _Detail(None, True, "the exchanges are left out"),
-    _Detail(None, False, "findings and exchanges are left out"),
-)
 
 
 def markdown(summary: Summary, limit: int = LIMIT) -> str:
     """The whole document, in fewer than `limit` bytes."""
-    for detail in _DETAILS:
-        text = "\n\n".join(_blocks(summary, detail)) + "\n"
-        if _size(text) < limit:
-            return text
-    kept = text.encode("utf-8")[: limit - len(_CUT) - 1].decode("utf-8", "ignore")
-    return kept[: kept.rindex("\n")] + _CUT
+    return fitting(lambda detail: _blocks(summary, detail), limit)
 
 
-def _blocks(summary: Summary, detail: _Detail) -> Iterator[str]:
-    yield f"# {_text(headline(summary))}"
+def _blocks(summary: Summary, detail: Detail) -> Iterator[str]:
+    yield f"# {escaped(headline(summary))}"
     if detail.note:
         yield f"> So that it can be shown, {detail.note}; the results file has everything."
     yield _about(summary)
-    yield _table(
+    yield table(
         ("group", "requirement", "level", "verdict", "checks passed", "statement"), map(_requirement_row, summary.rows)
     )
     yield from _failures(summary, detail)
@@ -87,7 +56,7 @@ def _about(summary: Summary) -> str:
         ("turnproof", header.harness + "".join(f", {option}" for option in options)),
         *((f"part {part.get('name', '?')}", _part(part)) for part in header.parts),
     )
-    return _table(("", ""), ((name, _text(value)) for name, value in facts))
+    return table(("", ""), ((name, escaped(value)) for name, value in facts))
 
 
 def _part(part: Mapping[str, str]) -> str:
@@ -100,50 +69,50 @@ def _requirement_row(row: Row) -> tuple[str, ...]:
     verdict = row.verdict + in_part if row.verdict in ("pass", "not-applicable") else f"**{row.verdict}**"
     passed = f"{row.passed} of {len(row.checks)}"
     return (
-        _text(requirement.group),
-        _text(requirement.id),
+        escaped(requirement.group),
+        escaped(requirement.id),
         requirement.level,
         verdict,
         passed,
-        _text(requirement.statement),
+        escaped(requirement.statement),
     )
 
 
-def _failures(summary: Summary, detail: _Detail) -> Iterator[str]:
+def _failures(summary: Summary, detail: Detail) -> Iterator[str]:
     failed = failures(summary)
     if failed:
         yield "## Failures"
     for checked in failed:
         beside = "" if summary.check_decides(checked) else ", does not decide"
-        yield f"### {_text(ids(checked))}: {_text(checked.title)} ({levels(checked)}, {checked.status}{beside})"
+        yield f"### {escaped(ids(checked))}: {escaped(checked.title)} ({levels(checked)}, {checked.status}{beside})"
         if detail.findings:
             yield from _finding(checked, summary, detail)
 
 
-def _finding(checked: Checked, summary: Summary, detail: _Detail) -> Iterator[str]:
+def _finding(checked: Checked, summary: Summary, detail: Detail) -> Iterator[str]:
     told = account(checked, summary)
-    yield _fenced("\n".join(f"{name + ':':<10}{text}" for name, text in told.lines))
+    yield fenced("\n".join(f"{name + ':':<10}{text}" for name, text in told.lines))
     if told.exchange and detail.body is not None:
-        yield f"<details><summary>the exchange that shows it, #{told.exchange.number}</summary>"
-        yield _fenced(transcript(told.exchange, detail.body))
-        yield "</details>"
+        yield from folded(
+            f"the exchange that shows it, #{told.exchange.number}", fenced(transcript(told.exchange, detail.body))
+        )
 
 
 def _waivers(summary: Summary) -> Iterator[str]:
     checks, told = waived(summary), waivers_to_mend(summary)
     if checks:
         yield "## Waived"
-        yield "\n".join(f"- {_text(ids(c))}: {_text(c.title)} - {_text(by_waivers(c))}" for c in checks)
+        yield "\n".join(f"- {escaped(ids(c))}: {escaped(c.title)} - {escaped(by_waivers(c))}" for c in checks)
     if told:
         yield "## Waivers to mend"
-        yield "\n".join(f"- {_text(line)}" for line in told)
+        yield "\n".join(f"- {escaped(line)}" for line in told)
 
 
 def _unmeasured(summary: Summary) -> Iterator[str]:
     checks = unmeasured(summary)
     if checks:
         yield "## Not measured"
-        yield "\n".join(f"- {_text(ids(c))}: {_text(c.title)} - {_text(reason(c))}" for c in checks)
+        yield "\n".join(f"- {escaped(ids(c))}: {escaped(c.title)} - {escaped(reason(c))}" for c in checks)
 
 
 def _strays(summary: Summary) -> Iterator[str]:
@@ -158,24 +127,5 @@ def _strays(summary: Summary) -> Iterator[str]:
 def _stray(number: int, summary: Summary) -> str:
     exchange = summary.results.exchanges[number]
     status = "no status" if exchange.status is None else exchange.status
-    asked = _text(f"{exchange.request.method} {exchange.request.target}")
+    asked = escaped(f"{exchange.request.method} {exchange.request.target}")
     return f"\\#{number} on the hop {exchange.hop}: {asked}, {status}"
-
-
-def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = (f"| {' | '.join(cells)} |" for cells in (columns, ("---",) * len(columns), *rows))
-    return "\n".join(lines)
-
-
-def _fenced(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
-
-
-def _text(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", shortened(one_line(text), _CELL_CHARACTERS))
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -57,12 +59,37 @@ def render(summary: Summary, console: Console) -> None:
     console.print(view.text(headline(summary), "bold green" if summary.exit_code == CONFORMS else "bold red"))
 
 
-class _View:
-    """The parts of the view; characters that the terminal's encoding lacks are written out."""
+class Shown:
+    """Text for a terminal, never read as markup; characters that the terminal's encoding lacks are written out."""
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+
+    def text(self, text: str, style: str = "") -> Text:
+        """`text` in one line as it is."""
+        return Text(self._encodable(one_line(text)), style)
+
+    def block(self, text: str) -> Text:
+        """`text` as it is, with its lines."""
+        return Text(self._encodable(text))
+
+    def lines(self, lines: Iterable[tuple[str, str]]) -> Table:
+        """Lines of name and text, the texts one under the other."""
+        grid = Table.grid(padding=(0, 1))
+        for name, text in lines:
+            grid.add_row(self.text(name, "dim"), self.block(text))
+        return grid
+
+    def _encodable(self, text: str) -> str:
+        return text.encode(self._encoding, "backslashreplace").decode(self._encoding)
+
+
+class _View(Shown):
+    """The parts of the view."""
 
     def __init__(self, summary: Summary, encoding: str) -> None:
+        super().__init__(encoding)
         self._summary = summary
-        self._encoding = encoding
 
     def table(self) -> Table:
         """The requirements, a section for each group."""
@@ -88,17 +115,10 @@ class _View:
             self.text(f"{checked.status} ", _STYLES[checked.status]),
             self.text(f"{ids(checked)} ({levels(checked)}{beside}): {checked.title}", "bold"),
         )
-        lines = Table.grid(padding=(0, 1))
-        for name, text in told.lines:
-            lines.add_row(self.text(name, "dim"), self._block(text))
-        parts: list[RenderableType] = [Text(), title, Padding(lines, (0, 0, 0, 2), expand=False)]
+        parts: list[RenderableType] = [Text(), title, Padding(self.lines(told.lines), (0, 0, 0, 2), expand=False)]
         if told.exchange:
-            parts.append(Padding(self._block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4), expand=False))
+            parts.append(Padding(self.block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4), expand=False))
         return Group(*parts)
-
-    def text(self, text: str, style: str = "") -> Text:
-        """`text` in one line as it is, never read as markup."""
-        return Text(self._encodable(one_line(text)), style)
 
     def _cells(self, row: Row) -> tuple[Text, ...]:
         passed = f"{row.passed}/{len(row.checks)}"
@@ -109,9 +129,3 @@ class _View:
             self.text(passed, "" if row.passed == len(row.checks) else "yellow"),
             self.text(row.requirement.statement),
         )
-
-    def _block(self, text: str) -> Text:
-        return Text(self._encodable(text))
-
-    def _encodable(self, text: str) -> str:
-        return text.encode(self._encoding, "backslashreplace").decode(self._encoding)

@@ -5,7 +5,8 @@ import re
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from harness.reporting.markdown import LIMIT, markdown
+from harness.reporting.blocks import LIMIT
+from harness.reporting.markdown import markdown
 from harness.results import CheckResult, Planned
 from harness.verdict import Summary, summarise
 from tests.sample_results import (

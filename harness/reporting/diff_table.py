@@ -1,0 +1,82 @@
+"""The terminal's view of a diff: what changed, each change with what was expected, what came and the exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+
+from harness.diff import Change, Diff, RowChange
+from harness.reporting.changes import Told, about, changed, headline, told, turned, verdicts
+from harness.reporting.table import Shown
+from harness.reporting.transcript import transcript
+from harness.verdict import CONFORMS
+
+_BODY_CHARACTERS = 800
+_STYLES: dict[Change, str] = {
+    "regressed": "bold red",
+    "still failing": "red",
+    "no longer measured": "yellow",
+    "mended": "green",
+    "measured now": "cyan",
+    "new": "cyan",
+    "gone": "yellow",
+    "unchanged": "dim",
+}
+
+
+def render_diff(diff: Diff, console: Console) -> None:
+    """Print the diff; nothing that a target sent is read as markup or reaches the terminal as a control."""
+    shown = Shown(console.encoding)
+    for name, run in (("before", diff.old), ("after", diff.new)):
+        console.print(shown.text(f"{name:8}{about(run)}", "dim"), soft_wrap=True)
+    rows = changed(diff)
+    if rows:
+        console.print(_table(rows, shown))
+    for row in rows:
+        for part in _details(row, diff, shown):
+            console.print(part)
+    console.print()
+    console.print(shown.text(headline(diff), "bold green" if diff.exit_code == CONFORMS else "bold red"))
+
+
+def _table(rows: tuple[RowChange, ...], shown: Shown) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("change", "requirement", "level", "before", "after"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("statement", ratio=1)
+    for row in rows:
+        before, after = verdicts(row)
+        table.add_row(
+            shown.text(row.change, _STYLES[row.change]),
+            shown.text(row.requirement.id),
+            shown.text(row.requirement.level),
+            shown.text(before),
+            shown.text(after),
+            shown.text(row.requirement.statement),
+        )
+    return table
+
+
+def _details(row: RowChange, diff: Diff, shown: Shown) -> Iterator[RenderableType]:
+    for check in row.checks:
+        yield _detail(row, told(check, diff), shown)
+
+
+def _detail(row: RowChange, check: Told, shown: Shown) -> Group:
+    beside = ", does not decide" if row.change == "regressed" and not row.decides else ""
+    title = f"{row.requirement.id} ({row.requirement.level}{beside}): {check.title}"
+    parts: list[RenderableType] = [
+        shown.text(""),
+        shown.text(f"{row.change} ", _STYLES[row.change]) + shown.text(title, "bold"),
+        Padding(shown.text(turned(check)), (0, 0, 0, 2)),
+    ]
+    if check.account:
+        parts.append(Padding(shown.lines(check.account.lines), (0, 0, 0, 2), expand=False))
+        if check.account.exchange:
+            text = f"{check.of}:\n{transcript(check.account.exchange, _BODY_CHARACTERS)}"
+            parts.append(Padding(shown.block(text), (1, 0, 0, 4), expand=False))
+    return Group(*parts)
