@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
 from harness.fakes.kilo.rules import NEWEST
-from harness.literal_secrets import masked
 from harness.target import (
     OPENCODE_KEYS,
     Agent,
@@ -36,7 +34,7 @@ from harness.target_rules import rule_problems
 from harness.target_schema import Problem, target_problems
 from harness.target_url import base_url
 from harness.template import placeholders
-from harness.toml_lines import lines
+from harness.toml_file import read_toml
 from harness.waiver import Waiver
 
 KEY_VARIABLE = "TURNPROOF_API_KEY"
@@ -46,7 +44,6 @@ _STAND_IN = "stand-in"
 _HINT = "docs/targets.md describes every key of a target file."
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|https?:", re.IGNORECASE)
 _URL_WITHOUT_SCHEME = re.compile(r"(localhost|[\w.-]+:\d+|\[[0-9a-fA-F:.]+\](:\d+)?)(/.*)?\Z|.*/v1/?\Z")
-_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
 def find(text: str, kind: str = "agent-endpoint") -> Target:
@@ -88,41 +85,10 @@ def load(path: Path) -> Target:
 
     Raises UsageError with every problem of the file, one a line, as `file:line: key: what is wrong`.
     """
-    text = _read(path)
-    data = _parse(text, path)
-    problems = target_problems(data) | rule_problems(data) | _executables(data, path)
-    if problems:
-        found = lines(text)
-        placed = sorted((found.of(problem.path), str(problem)) for problem in problems)
-        raise UsageError(masked("\n".join(f"{path}:{line}: {problem}" for line, problem in placed)), _HINT)
+    document = read_toml(path, "Name a target file, or an http:// or https:// URL.", _HINT)
+    data = document.data
+    document.refuse(target_problems(data) | rule_problems(data) | _executables(data, path))
     return _target(data, path)
-
-
-def _read(path: Path) -> str:
-    if path.is_dir():
-        raise UsageError(f"{path}: is a folder", "Name the target file in it.")
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file", "Name a target file, or an http:// or https:// URL.") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path}:{line}: is not UTF-8", "Save the file as UTF-8.") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}", "Name a file that can be read.") from None
-
-
-def _parse(text: str, path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise UsageError(f"{path}: is nested too deeply", _HINT) from None
-    except ValueError as error:
-        place = _SYNTAX_PLACE.search(str(error))
-        message = str(error)[: place.start()] if place else str(error)
-        line = place[1] if place and place[1] else str(text.rstrip().count("\n") + 1)
-        column = f" in column {place[2]}" if place and place[2] else ""
-        raise UsageError(masked(f"{path}:{line}: not TOML: {message}{column}"), "Mend the syntax.") from None
 
 
 def _executables(data: dict[str, Any], path: Path) -> set[Problem]:

@@ -18,6 +18,7 @@ from harness.literal_secrets import is_secret
 from harness.toml_lines import KeyPath
 
 SCHEMA_FILE = Path(__file__).parent / "fixtures" / "schemas" / "target.schema.json"
+MATRIX_FILE = SCHEMA_FILE.with_name("matrix.schema.json")
 
 _PYTHON_TYPES: tuple[tuple[type, str], ...] = (
     (type(None), "null"),
@@ -66,6 +67,11 @@ def facts_problems(data: object) -> set[Problem]:
     return _problems({"$ref": "#/$defs/facts", "$defs": schema["$defs"]}, data)
 
 
+def matrix_problems(data: Mapping[str, Any]) -> set[Problem]:
+    """Return what in the data of a matrix file breaks its schema."""
+    return _problems(_schema(MATRIX_FILE), data)
+
+
 def shown_path(path: KeyPath) -> str:
     """Return `path` as people write it: `keys[0].mint.headers."X Y"`."""
     shown = ""
@@ -93,10 +99,14 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"did you mean {json.dumps(near[0])}?" if near else f"known here: {', '.join(known)}"
 
 
-@cache
 def target_schema() -> dict[str, Any]:
     """Return the schema of target files."""
-    schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return _schema(SCHEMA_FILE)
+
+
+@cache
+def _schema(path: Path) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return schema
 
 

@@ -30,6 +30,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     Path("binary.toml").write_bytes(b"\xff\xfe")
     Path("wrong.toml").write_text('kind = "agent-endpoint"\nname = "x"\nurl = "http://h"\ntypo = 1\n')
     Path("deaf.toml").write_text(DEAF)
+    Path("matrix.toml").write_text(MATRIX)
     Path("dying.toml").write_text(DYING)
     Path("file").touch()
     Path("noise.jsonl").write_text("not json\n")
@@ -55,6 +56,7 @@ state = "valid"
 agents = ["a"]
 command = ["echo", "key"]
 """
+MATRIX = 'name = "m"\n[[compare]]\nbinary = "kilo"\nsuite = "kilo_cli"\nversions = ["0.0.1"]\n'
 DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "-c", "echo no database; exit 3"] }')
 
 
@@ -140,6 +142,14 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["diff", "noise.jsonl", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
         (["diff", "torn.jsonl", "torn.jsonl"], 2, "the older run did not finish"),
         (["diff", "interrupted.jsonl", "torn.jsonl"], 2, "the older run did not finish"),
+        (["matrix"], 2, "Missing argument"),
+        (["matrix", "nothing.toml"], 2, "nothing.toml: no such file"),
+        (["matrix", "empty.toml"], 2, "empty.toml:1: name is missing"),
+        (["matrix", "matrix.toml", "--jobs", "0"], 2, "not in the range"),
+        (["matrix", "matrix.toml", "--executor", "slurm"], 2, "'slurm' is not one of 'local', 'ray'"),
+        (["matrix", "matrix.toml", "--executor", "ray"], 2, "--executor ray needs --address"),
+        (["matrix", "matrix.toml", "--address", "127.0.0.1:1"], 2, "--address is for --executor ray"),
+        (["matrix", "matrix.toml", "--out", "file"], 2, "file: cannot be written"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -177,6 +187,7 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
         ["fetch", "-h"],
         ["verify", "-h"],
         ["diff", "-h"],
+        ["matrix", "-h"],
     ],
 )
 def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:

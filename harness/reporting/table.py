@@ -27,7 +27,7 @@ from harness.reporting.visible import one_line
 from harness.verdict import CONFORMS, Checked, Row, Status, Summary
 
 _BODY_CHARACTERS = 800
-_STYLES: dict[Status, str] = {
+STYLES: dict[Status, str] = {
     "error": "bold magenta",
     "fail": "bold red",
     "inconclusive": "yellow",
@@ -112,7 +112,7 @@ class _View(Shown):
         told = account(checked, self._summary)
         beside = "" if self._summary.check_decides(checked) else ", does not decide"
         title = Text.assemble(
-            self.text(f"{checked.status} ", _STYLES[checked.status]),
+            self.text(f"{checked.status} ", STYLES[checked.status]),
             self.text(f"{ids(checked)} ({levels(checked)}{beside}): {checked.title}", "bold"),
         )
         parts: list[RenderableType] = [Text(), title, Padding(self.lines(told.lines), (0, 0, 0, 2), expand=False)]
@@ -125,7 +125,7 @@ class _View(Shown):
         return (
             self.text(row.requirement.id),
             self.text(row.requirement.level),
-            self.text(row.verdict, _STYLES[row.verdict]),
+            self.text(row.verdict, STYLES[row.verdict]),
             self.text(passed, "" if row.passed == len(row.checks) else "yellow"),
             self.text(row.requirement.statement),
         )
