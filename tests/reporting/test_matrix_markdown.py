@@ -8,7 +8,6 @@ from harness.verdict import Status
 from tests.sample_matrix import hostile_matrix, matrix_of, mixed_matrix
 from tests.sample_results import with_verdicts
 
-
 FAILING: list[Status] = ["fail"] * 200
 
 
