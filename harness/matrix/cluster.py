@@ -7,22 +7,30 @@ its cell left, or nothing: a cell whose worker or node is lost is run again, fro
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import socket
+import sys
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, UsageError
+from harness.interrupts import terminable
 from harness.matrix.child import Returned, run_cell
 from harness.matrix.executor import Watch
 from harness.matrix.plan import Task
+from harness.supervised import Supervised
 
 RETRIES = 3
 """How often a cell is run again whose worker was lost."""
 
 _ADDRESS = re.compile(r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d{1,5})")
 _CONNECT_SECONDS = 10.0
+_JOIN_SECONDS = 60.0
+_JOIN = "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False); ray.shutdown()"
+_GRACE = 60.0
 _LOOK = 0.5
 
 
@@ -44,13 +52,11 @@ class Cluster:
     def run(self, tasks: Sequence[Task], within: float, watch: Watch) -> Generator[tuple[Task, Returned], None, None]:
         """Part of `harness.matrix.executor.Executor`."""
         ray = self._ray
+        _join(self._address)
+        ray.init(address=self._address, log_to_driver=False, logging_level="ERROR")
         try:
-            ray.init(address=self._address, log_to_driver=False, logging_level="ERROR")
-        except Exception as error:
-            hint = "See `ray status --address ADDRESS`; Python and Ray must be of the cluster's versions."
-            raise UsageError(f"the Ray cluster at {self._address} cannot be joined: {error}", hint) from error
-        try:
-            yield from self._run(tasks, within, watch)
+            with terminable():  # Ray takes SIGTERM for itself
+                yield from self._run(tasks, within, watch)
         finally:
             ray.shutdown()
 
@@ -71,7 +77,8 @@ class Cluster:
             for reference in waiting:
                 with suppress(ray.exceptions.RayError):
                     ray.cancel(reference)
-            ray.wait(list(waiting), num_returns=len(waiting), timeout=_CONNECT_SECONDS) if waiting else None
+            if waiting:
+                ray.wait(list(waiting), num_returns=len(waiting), timeout=_GRACE)
 
     def _result(self, reference: Any) -> Returned:
         """What a task returned; a task that was lost for good comes back as an error of ours, with no results."""
@@ -92,3 +99,15 @@ def _reach(address: str) -> None:
     except (OSError, OverflowError) as error:
         hint = "Start one with `ray start --head`, or name the one that runs."
         raise UsageError(f"no Ray cluster is at {address}: {error}", hint) from error
+
+
+def _join(address: str) -> None:
+    """Join the cluster in a process of its own and leave it: where that goes wrong, Ray waits for very long."""
+    argv = [sys.executable, "-P", "-c", _JOIN, address]
+    with Supervised.start(argv, env=os.environ, cwd=Path.cwd(), name="Ray") as process:
+        status = process.wait(_JOIN_SECONDS)
+        said = process.output.text().strip().rpartition("\n")[2]
+    if status != 0:
+        why = f"it was not joined within {_JOIN_SECONDS:.0f} s" if status is None else said
+        hint = f"See `ray status --address {address}`; Python and Ray must be of the cluster's versions."
+        raise UsageError(f"the Ray cluster at {address} cannot be joined: {why}", hint)
