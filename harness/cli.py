@@ -20,6 +20,7 @@ from harness.errors import TargetNotReady, TurnproofError, UsageError
 from harness.interrupts import Held, terminable
 from harness.opencode import STAND_IN
 from harness.progress import Progress
+from harness.reporting.visible import shortened, visible
 from harness.requirements import suites
 from harness.starter import kinds
 
@@ -54,13 +55,13 @@ def show_error(error: TurnproofError) -> None:
     """Say whose fault an error is, what happened, and what to do next."""
     whose = {2: "usage", 3: "target not ready"}.get(error.exit_code, "turnproof failed")
     step = f" ({error.step})" if isinstance(error, TargetNotReady) else ""
-    _ERR.print(f"[red]{whose}{escape(step)}:[/] {escape(error.message)}", soft_wrap=True)
+    _ERR.print(f"[red]{whose}{escape(step)}:[/] {escape(visible(error.message))}", soft_wrap=True)
     if error.hint:
         _ERR.print(f"  {escape(error.hint)}", soft_wrap=True)
     if isinstance(error, TargetNotReady) and error.log.strip():
         _ERR.print("  the end of what it wrote:")
         for line in error.log.strip().splitlines()[-15:]:
-            _ERR.print(f"  | {escape(line)}", soft_wrap=True)
+            _ERR.print(f"  | {escape(shortened(visible(line), 500))}", soft_wrap=True)
 
 
 @click.group(context_settings=_CONTEXT)

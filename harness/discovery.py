@@ -8,8 +8,11 @@ from typing import Any
 import httpx
 
 from harness import keys
+from harness.bounded import send
 from harness.errors import TargetNotReady
 from harness.target import Agent, Target
+
+_SECONDS = 30.0
 
 
 def discovered(target: Target) -> Target:
@@ -28,7 +31,7 @@ def _list_models(url: str, secret: str) -> list[str]:
     step = "its agents are listed"
     try:
         headers = {"authorization": f"Bearer {secret}"}
-        response = httpx.get(f"{url}/v1/models", headers=headers, timeout=30.0, trust_env=False)
+        response = send("GET", f"{url}/v1/models", headers, None, _SECONDS)
         body: Any = response.json()
         ids = [str(entry["id"]) for entry in body["data"]]
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:

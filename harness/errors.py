@@ -42,6 +42,10 @@ class TargetNotReady(TurnproofError):
         self.step = step
         self.log = log
 
+    def to_json(self) -> dict[str, str]:
+        """What it was made of, for another process to make it anew."""
+        return {"step": self.step, "message": self.message, "hint": self.hint, "log": self.log}
+
 
 class HarnessError(TurnproofError):
     """turnproof itself failed: the fault is ours, and the run says nothing about the target."""

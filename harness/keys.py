@@ -10,13 +10,17 @@ from typing import Any
 
 import httpx
 
+from harness.bounded import send
 from harness.errors import TargetNotReady, UsageError
 from harness.json_pointer import pointed
+from harness.readiness import told_end
 from harness.supervised import StartFailed, Supervised
-from harness.target import FromCommand, FromRequest, Key, Request, Target
+from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Request, Target
 from harness.template import expand, expand_json
 
 _SECONDS = 30.0
+# A key is some bytes; what prints without an end must not fill the disk.
+_FILE_BYTES = 16 << 20
 _STEP = "its keys are had"
 
 
@@ -26,14 +30,20 @@ def obtain(target: Target, values: Mapping[str, str]) -> Iterator[tuple[str, str
     An expired or revoked key whose environment variable is not set is left out: what needs it is not measured.
     Raises UsageError when a valid key's variable is missing, TargetNotReady when a key cannot be minted or revoked.
     """
-    with httpx.Client(trust_env=False, timeout=_SECONDS) as http:
-        for key in target.keys:
-            if isinstance(key.source, FromRequest):
-                yield from _mint(http, key, key.source, values)
-            elif isinstance(key.source, FromCommand):
-                yield key.name, _run(target, key.source, values, f"key {key.name}")
-            elif secret := _look_up(key, key.source.variable):
-                yield key.name, secret
+    for key in target.keys:
+        if isinstance(key.source, FromRequest):
+            yield from _mint(key, key.source, values)
+        elif isinstance(key.source, FromCommand):
+            yield key.name, _run(target, key.source, values, f"key {key.name}")
+        elif secret := _look_up(key, key.source.variable):
+            yield key.name, secret
+
+
+def look_up(target: Target) -> None:
+    """Raise UsageError when a valid key's environment variable is missing: before the target is started."""
+    for key in target.keys:
+        if isinstance(key.source, FromEnvironment):
+            _look_up(key, key.source.variable)
 
 
 def _look_up(key: Key, variable: str) -> str | None:
@@ -49,37 +59,39 @@ def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: 
     with tempfile.TemporaryDirectory() as folder:
         printed = Path(folder, "stdout")
         try:
-            process = Supervised.start(command, env=os.environ, cwd=target.folder, name=where, stdout=printed)
+            process = Supervised.start(
+                command, env=os.environ, cwd=target.folder, name=where, stdout=printed, file_bytes=_FILE_BYTES
+            )
         except StartFailed as error:
             raise TargetNotReady(_STEP, f"{where}: its command cannot be run: {error.reason}") from error
         with process:
             status = process.wait(_SECONDS)
         secret = printed.read_text(encoding="utf-8", errors="replace").strip()
     if status != 0:
-        end = f"ended with status {status}" if status is not None else f"did not end within {_SECONDS:g} s"
+        end = f"did not end within {_SECONDS:g} s" if status is None else told_end(status).removeprefix("it ")
         raise TargetNotReady(_STEP, f"{where}: its command {end}", log=process.output.text())
     if not secret:
         raise TargetNotReady(_STEP, f"{where}: its command printed nothing", "print the key on standard output")
     return secret
 
 
-def _mint(http: httpx.Client, key: Key, source: FromRequest, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _mint(key: Key, source: FromRequest, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     where = f"key {key.name}"
-    answer = _send(http, source.request, values, f"{where}: mint")
+    answer = _send(source.request, values, f"{where}: mint")
     known = {**values, "key": _point(answer, source.pointer, f"{where}: pointer")}
     yield key.name, known["key"]
     if key.revoke is not None:
         if source.id_pointer is not None:
             known["key_id"] = _point(answer, source.id_pointer, f"{where}: id_pointer")
-        _send(http, key.revoke, known, f"{where}: revoke")
+        _send(key.revoke, known, f"{where}: revoke")
 
 
-def _send(http: httpx.Client, request: Request, values: Mapping[str, str], where: str) -> Any:
+def _send(request: Request, values: Mapping[str, str], where: str) -> Any:
     url = values["url"] + expand(request.path, values, os.environ, where)
     headers = {name: expand(value, values, os.environ, where) for name, value in request.headers.items()}
     body = expand_json(request.body, values, os.environ, where)
     try:
-        response = http.request(request.method, url, headers=headers, json=body)
+        response = send(request.method, url, headers, body, _SECONDS)
         response.raise_for_status()
         return response.json() if response.content else None
     except httpx.HTTPStatusError as error:

@@ -26,6 +26,8 @@ OFF = {"KILO_TELEMETRY_LEVEL": "off", "KILO_DISABLE_MODELS_FETCH": "1"}
 
 _CALL_SECONDS = 10.0
 _GRACE = 0.5
+# A CLI that says more than this is out of its mind; its own files are smaller.
+_FILE_BYTES = 1 << 30
 _KEPT_CHARACTERS = 256 * 1024
 _OWN = {
     "XDG_CONFIG_HOME": "{own}/config",
@@ -100,11 +102,12 @@ class Going:
         status = self._process.wait(max(0.0, self._began + within - time.monotonic()))
         seconds = time.monotonic() - self._began
         self.leave()
-        said = (self._folder / "stdout").read_text(encoding="utf-8", errors="replace")
+        with (self._folder / "stdout").open(encoding="utf-8", errors="replace", newline="") as file:
+            said = file.read(_KEPT_CHARACTERS)
         return Ran(
             status=status,
             seconds=seconds,
-            stdout=self._named(said[:_KEPT_CHARACTERS]),
+            stdout=self._named(said),
             stderr=self._named(self._process.output.text()),
             hosts=self._watch.hosts,
             home=_texts_in(self._folder / "home"),
@@ -172,6 +175,7 @@ class Cli:
                 name="kilo",
                 stdin=_written(folder / "stdin", start.stdin),
                 stdout=folder / "stdout",
+                file_bytes=_FILE_BYTES,
             )
         except BaseException:
             self._engine.call(watch.stop(), _CALL_SECONDS)

@@ -237,6 +237,7 @@ def launched_on(
             agents = ends.enter_context(LiveAgents(target, base.behind, values, redactor))
             yield Launch(target, agents, None, redactor, behind=base.behind)
             return
+        keys.look_up(target)
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)

@@ -27,7 +27,7 @@ _OWN_PLUGINS = (
     "harness.worker",
 )
 # Nobody reads a terminal report or warnings of this run, and looking for what is left to warn of at its end is slow.
-_OFF = ("terminal", "cacheprovider", "unraisableexception", "threadexception")
+_OFF = ("terminal", "cacheprovider", "unraisableexception", "threadexception", "tmpdir")
 _CLEARED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 

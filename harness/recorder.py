@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.errors import TargetNotReady
 from harness.results import CheckResult, Writer
 from harness.suite_plugin import NOT_READY, RECORDS
 
@@ -22,7 +23,7 @@ class Recorder:
         self._done = done
         self.count = 0
         self.broken: list[str] = []
-        self.not_ready: str | None = None
+        self.not_ready: TargetNotReady | None = None
         self._session: pytest.Session | None = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -37,11 +38,11 @@ class Recorder:
                 self._writer.write(record)
             self.count += 1
             self._done(CheckResult.from_json(records[-1]))
-        elif getattr(report, NOT_READY, None):
-            self.not_ready = getattr(report, NOT_READY)
+        if (lost := getattr(report, NOT_READY, None)) is not None:
+            self.not_ready = self.not_ready or TargetNotReady(**lost)
             assert self._session is not None
-            self._session.shouldstop = self.not_ready
-        elif report.failed:
+            self._session.shouldstop = self.not_ready.message
+        elif records is None and report.failed:
             self.broken.append(f"{report.nodeid} ({report.when}): {report.longreprtext[-2000:]}")
 
     def pytest_internalerror(self, excrepr: object) -> None:

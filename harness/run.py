@@ -120,20 +120,24 @@ def _outcome(
         with held.raising():
             measure()
     except KeyboardInterrupt:
-        if not recorder.not_ready:  # which makes pytest stop in the same way
+        if recorder.not_ready is None:  # which makes pytest stop in the same way
             return "interrupted", None
     except TargetNotReady as error:
         return "not-ready", error
     except TurnproofError as error:
         return "error", error
-    if recorder.not_ready:
-        step, hint = ("a worker's target comes up", "try without -n") if workers else ("it stays up", "run again")
-        return "not-ready", TargetNotReady(step, recorder.not_ready, hint)
+    if (lost := recorder.not_ready) is not None:
+        return "not-ready", _of_a_worker(lost) if workers else lost
     if recorder.broken:
         return "error", HarnessError("\n".join(recorder.broken), "this is a fault of turnproof: please report it")
     if recorder.count != planned:
         return "error", HarnessError(f"{planned} checks were planned, {recorder.count} were made", "please report this")
     return "finished", None
+
+
+def _of_a_worker(lost: TargetNotReady) -> TargetNotReady:
+    hint = "; ".join(filter(None, (lost.hint, "try without -n")))
+    return TargetNotReady(f"a worker's target: {lost.step}", lost.message, hint, lost.log)
 
 
 def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder, observer: Observer) -> None:

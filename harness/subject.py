@@ -14,6 +14,7 @@ from harness.kilo_desk import KiloDesk
 from harness.launch import Launch
 from harness.launcher import Again
 from harness.opencode_processes import Processes
+from harness.presence import lost
 from harness.results import CheckResult, Finding, Results
 from harness.signature import signature_of
 from harness.target import Facts
@@ -47,12 +48,16 @@ class Subject(Protocol):
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """The records that a check leaves in the results file, without secrets."""
 
+    def stays_up(self) -> None:
+        """Raise TargetNotReady when the target was lost in the check that ended last."""
+
 
 class LiveSubject:
     """A launched target; its checks are recorded."""
 
     def __init__(self, launch: Launch, seed: str) -> None:
         self._launch, self._seed = launch, seed
+        self._last: tuple[Exchange, ...] = ()
 
     def begin(self, check: str) -> Context:
         """Part of `Subject`."""
@@ -79,13 +84,18 @@ class LiveSubject:
             self._launch.servers.close()
         if self._launch.kilo is not None:
             self._launch.kilo.cli.settle()
-        exchanges = self._launch.live.close_window().exchanges
+        self._last = exchanges = self._launch.live.close_window().exchanges
         stray = {exchange.number for exchange in exchanges if is_stray(exchange, world.nonces)}
         own = tuple(exchange.number for exchange in exchanges if exchange.number not in stray)
         records = [_exchange_record(exchange, result.check, exchange.number in stray) for exchange in exchanges]
         records += [act.to_json() for act in world.acts]
         records.append(replace(result, exchanges=own).to_json())
         return _signed([self._launch.redactor.redact_json(record) for record in records])
+
+    def stays_up(self) -> None:
+        """Part of `Subject`."""
+        if (error := lost(self._launch, self._last)) is not None:
+            raise error
 
 
 class RecordedSubject:
@@ -105,6 +115,9 @@ class RecordedSubject:
     def end(self, context: Context, result: CheckResult) -> list[dict[str, Any]]:
         """Part of `Subject`."""
         return _signed([result.to_json()])
+
+    def stays_up(self) -> None:
+        """Part of `Subject`: what is on record does not go away."""
 
 
 def _signed(records: list[dict[str, Any]]) -> list[dict[str, Any]]:

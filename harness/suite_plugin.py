@@ -57,8 +57,9 @@ class SuitePlugin:
             if CONTEXT in item.stash and _has_ended(call):
                 result = judge(item, error, call.duration)
                 setattr(report, RECORDS, self._subject.end(item.stash[CONTEXT], result))
+                self._subject.stays_up()
         except TargetNotReady as lost:
-            setattr(report, NOT_READY, f"{lost.step}: {lost.message}")
+            setattr(report, NOT_READY, lost.to_json() | {"message": f"{lost.message} (in {item.name})"})
         return report
 
 

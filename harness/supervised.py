@@ -78,11 +78,14 @@ class Supervised:
         ready_line: re.Pattern[str] | None = None,
         stdin: Path | None = None,
         stdout: Path | None = None,
+        file_bytes: int | None = None,
     ) -> Self:
         """Start a command, looked up on the PATH of `env`, with the file `stdin`, or nothing, on its standard input.
 
         `ready_line` is looked for from the first byte on, so that no flood can hide it from `wait_for_line`.
         `stdout` names a file that takes the standard output whole; `output` is then the standard error alone.
+        `file_bytes` is how large each file may become that the command writes, that one included: beyond, it is ended
+        by SIGXFSZ.
         Raises `StartFailed` when the command or the folder is not usable.
         """
         process = cls(name, *_launch(name, stdin, stdout))
@@ -90,7 +93,7 @@ class Supervised:
             process.output.watch(ready_line)
         process._follower.start()
         try:
-            process._order({"argv": list(argv), "env": dict(env), "cwd": os.fspath(cwd)})
+            process._order({"argv": list(argv), "env": dict(env), "cwd": os.fspath(cwd), "file_bytes": file_bytes})
         except BaseException:
             process._hang_up()
             process._follower.join(_KILL_SECONDS)

@@ -5,10 +5,10 @@ a subreaper, so whatever the command leaves behind (other groups, other sessions
 and it ends all of that as soon as its control pipe closes, which the kernel does for a holder killed by
 `kill -9` too. Elsewhere than on Linux it knows the command's process group only, and says so.
 
-Control pipe, lines from the holder: first the command as JSON (`argv`, `env`, `cwd`), then at most stop
-orders, each the number of seconds to wait between SIGTERM and SIGKILL. Status pipe, JSON lines to the holder:
-`pid` and `contained`, or `failed`; `exit` when the command ends; `ended`, when nothing is left, with what had
-to be killed.
+Control pipe, lines from the holder: first the command as JSON (`argv`, `env`, `cwd`, and `file_bytes`, the size
+that its files may have), then at most stop orders, each the number of seconds to wait between SIGTERM and
+SIGKILL. Status pipe, JSON lines to the holder: `pid` and `contained`, or `failed`; `exit` when the command ends;
+`ended`, when nothing is left, with what had to be killed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import ctypes
 import errno
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -135,8 +136,8 @@ def tell(status: int, message: dict[str, object]) -> None:
         return
 
 
-def read_order(control: int) -> tuple[list[str], dict[str, str], str] | None:
-    """Return argv, environment and folder, or None when the holder went away before it had said it all."""
+def read_order(control: int) -> tuple[list[str], dict[str, str], str, int | None] | None:
+    """Return argv, environment, folder and the size of a file, or None when the holder went away before that."""
     text = b""
     while not text.endswith(b"\n"):
         piece = os.read(control, 1 << 16)
@@ -144,17 +145,19 @@ def read_order(control: int) -> tuple[list[str], dict[str, str], str] | None:
             return None
         text += piece
     order = json.loads(text)
-    return order["argv"], order["env"], order["cwd"]
+    return order["argv"], order["env"], order["cwd"], order["file_bytes"]
 
 
-def start(argv: list[str], env: dict[str, str], cwd: str) -> tuple[int, dict[str, object] | None]:
+def start(
+    argv: list[str], env: dict[str, str], cwd: str, file_bytes: int | None
+) -> tuple[int, dict[str, object] | None]:
     """Return the pid of the started command, and why it could not be started."""
     read_end, write_end = os.pipe()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            tell(write_end, _execute(argv, env, cwd, parent))
+            tell(write_end, _execute(argv, env, cwd, file_bytes, parent))
         finally:
             os._exit(127)
     os.close(write_end)
@@ -163,7 +166,7 @@ def start(argv: list[str], env: dict[str, str], cwd: str) -> tuple[int, dict[str
     return pid, json.loads(failure) if failure else None
 
 
-def _execute(argv: list[str], env: dict[str, str], cwd: str, parent: int) -> dict[str, object]:
+def _execute(argv: list[str], env: dict[str, str], cwd: str, file_bytes: int | None, parent: int) -> dict[str, object]:
     """Become the command; return only if that failed, with the reason."""
     concerned = cwd
     try:
@@ -171,6 +174,8 @@ def _execute(argv: list[str], env: dict[str, str], cwd: str, parent: int) -> dic
         die_with(parent)
         for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored_by_python, signal.SIG_DFL)
+        if file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
         os.chdir(cwd)
         concerned = argv[0]
         os.execvpe(argv[0], argv, env)

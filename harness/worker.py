@@ -99,6 +99,11 @@ class WorkerSubject:
         assert self._live is not None
         return self._live.end(context, result)
 
+    def stays_up(self) -> None:
+        """Part of `Subject`."""
+        assert self._live is not None
+        self._live.stays_up()
+
     def close(self) -> None:
         """End what was launched."""
         self._ends.close()

@@ -191,3 +191,8 @@ def test_minted_key_is_known_even_if_it_cannot_be_revoked(engine: Engine) -> Non
         with pytest.raises(TargetNotReady):
             next(obtaining)
     assert known == {"main": "secret"}
+
+
+def test_command_that_prints_without_an_end_is_ended() -> None:
+    with pytest.raises(TargetNotReady, match="key main: its command was killed by SIGXFSZ"):
+        have(FromCommand(("yes",)))

@@ -62,14 +62,14 @@ def test_answer_of_the_started_process_is_readiness(start: Start, port: int, url
 def test_only_the_named_status_counts_when_one_is_named(start: Start, port: int, url: str) -> None:
     process = start(SERVER, str(port))
     await_ready(Ready("/401", status=401, within=30), url, process)
-    with pytest.raises(TargetNotReady, match=r"/200: 200 within 0\.2 s"):
+    with pytest.raises(TargetNotReady, match=r"/200 answered 200 for 0\.2 s, where 401 was wanted"):
         await_ready(Ready("/200", status=401, within=0.2), url, process)
 
 
 def test_server_error_is_no_readiness(start: Start, port: int, url: str) -> None:
     process = start(SERVER, str(port))
     await_ready(Ready("/200", within=30), url, process)
-    with pytest.raises(TargetNotReady, match="/503: 503"):
+    with pytest.raises(TargetNotReady, match="/503 answered 503"):
         await_ready(Ready("/503", within=0.2), url, process)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness.errors import TargetNotReady
 from harness.recorder import Recorder
 from harness.redaction import Redactor
 from harness.results import CheckResult, Writer
@@ -78,6 +79,8 @@ def test_target_that_is_not_ready_stops_the_session(recording: Recording) -> Non
 
     session = Session()
     recording.recorder.pytest_sessionstart(session)  # type: ignore[arg-type]
-    recording.recorder.pytest_runtest_logreport(report({NOT_READY: "it starts: no"}, "setup", "failed"))
-    assert (recording.recorder.not_ready, session.shouldstop) == ("it starts: no", "it starts: no")
+    lost = TargetNotReady("it starts", "no", "mend it", "its log").to_json()
+    recording.recorder.pytest_runtest_logreport(report({NOT_READY: lost}, "setup", "failed"))
+    assert recording.recorder.not_ready is not None
+    assert (recording.recorder.not_ready.to_json(), session.shouldstop) == (lost, "no")
     assert recording.recorder.broken == []

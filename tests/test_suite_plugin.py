@@ -18,8 +18,10 @@ PLAIN = {"AE-AUTH-1": None, "AE-RATE-1": "rate_cap", "AE-KEY-1": "mint"}
 class Plain:
     """A subject without a target: notes what it is asked."""
 
-    def __init__(self, error: Exception | None = None, at_end: Exception | None = None) -> None:
-        self.error, self.at_end = error, at_end
+    def __init__(
+        self, error: Exception | None = None, at_end: Exception | None = None, gone: Exception | None = None
+    ) -> None:
+        self.error, self.at_end, self.gone = error, at_end, gone
         self.ended: list[CheckResult] = []
 
     def begin(self, check: str) -> Context:
@@ -32,6 +34,10 @@ class Plain:
             raise self.at_end
         self.ended.append(result)
         return [result.to_json()]
+
+    def stays_up(self) -> None:
+        if self.gone:
+            raise self.gone
 
 
 class Reports:
@@ -151,15 +157,27 @@ def test_interrupted_check_is_not_recorded(pytester: pytest.Pytester) -> None:
     assert subject.ended == []
 
 
+def not_ready(reports: Reports) -> list[tuple[str, str]]:
+    told = [getattr(report, NOT_READY) for report in reports.all if hasattr(report, NOT_READY)]
+    return [(lost["step"], lost["message"]) for lost in told]
+
+
 def test_target_that_does_not_come_up_is_no_verdict(pytester: pytest.Pytester) -> None:
     subject = Plain(TargetNotReady("it starts", "no such file"))
     reports = make(pytester, '@pytest.mark.requirement("AE-AUTH-1")\ndef test_x(): pass', subject)
-    told = [getattr(report, NOT_READY) for report in reports.all if hasattr(report, NOT_READY)]
-    assert (told, subject.ended) == (["it starts: no such file"], [])
+    assert (not_ready(reports), subject.ended) == ([("it starts", "no such file (in test_x)")], [])
 
 
 def test_target_that_is_lost_when_a_check_ends_is_no_verdict(pytester: pytest.Pytester) -> None:
     subject = Plain(at_end=TargetNotReady("it is held", "gone"))
     reports = make(pytester, '@pytest.mark.requirement("AE-AUTH-1")\ndef test_x(): pass', subject)
-    told = [getattr(report, NOT_READY) for report in reports.all if hasattr(report, NOT_READY)]
-    assert (told, subject.ended) == (["it is held: gone"], [])
+    assert (not_ready(reports), subject.ended) == ([("it is held", "gone (in test_x)")], [])
+
+
+def test_check_in_which_the_target_died_keeps_its_verdict(pytester: pytest.Pytester) -> None:
+    subject = Plain(gone=TargetNotReady("it stays up", "it was killed", "see its output", "out of memory"))
+    reports = make(pytester, '@pytest.mark.requirement("AE-AUTH-1")\ndef test_x(): assert False', subject)
+    assert [result.verdict for result in subject.ended] == ["error"]
+    (report,) = (report for report in reports.all if hasattr(report, RECORDS))
+    told = {"step": "it stays up", "message": "it was killed (in test_x)", "hint": "see its output"}
+    assert getattr(report, NOT_READY) == {**told, "log": "out of memory"}

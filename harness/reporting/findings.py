@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.exchange import Exchange
@@ -23,6 +24,16 @@ class Account:
 def failures(summary: Summary) -> tuple[Checked, ...]:
     """The checks that failed, are inconclusive or broke, whether they decide or not, in the order of the plan."""
     return tuple(checked for checked in summary.checks if checked.status in ("error", "fail", "inconclusive"))
+
+
+def alike(checks: Iterable[Checked]) -> list[list[Checked]]:
+    """Checks in groups that are told once: same requirements and verdict, same expectation and mend, or same reason."""
+    groups: dict[object, list[Checked]] = {}
+    for checked in checks:
+        finding = checked.result.finding if checked.result else None
+        said = (finding.expected, finding.mend) if finding is not None else reason(checked)
+        groups.setdefault((checked.requirements, checked.status, said), []).append(checked)
+    return list(groups.values())
 
 
 def unmeasured(summary: Summary) -> tuple[Checked, ...]:

@@ -1,4 +1,4 @@
-"""The terminal's view: a table of requirements, every failure with the exchange that shows it, and the headline."""
+"""The terminal's view: a table of requirements, each kind of failure with an exchange that shows it, the headline."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from harness.reporting.findings import (
     account,
+    alike,
     by_waivers,
     failures,
     ids,
@@ -42,16 +43,21 @@ STYLES: dict[Status, str] = {
 def render(summary: Summary, console: Console) -> None:
     """Print the summary; nothing that the target sent is read as markup or reaches the terminal as a control."""
     view = _View(summary, console.encoding)
-    console.print(view.table())
-    for checked in failures(summary):
-        console.print(view.failure(checked))
+    if summary.made:
+        console.print(view.table())
+    for first, *others in alike(failures(summary)):
+        console.print(view.failure(first))
+        if others:
+            titles = "; ".join(checked.title for checked in others)
+            console.print(view.text(f"  the same in {len(others)} more: {titles}", "dim"))
     console.print()
     for checked in waived(summary):
         console.print(view.text(f"waived {by_waivers(checked)}: {ids(checked)} {checked.title}", "cyan"))
     for told in waivers_to_mend(summary):
         console.print(view.text(told, "yellow"))
-    for checked in unmeasured(summary):
-        console.print(view.text(f"not measured: {ids(checked)} {checked.title}: {reason(checked)}", "yellow"))
+    for group in alike(unmeasured(summary)):
+        titles = "; ".join(checked.title for checked in group)
+        console.print(view.text(f"not measured: {ids(group[0])} {titles}: {reason(group[0])}", "yellow"))
     if summary.results.strays:
         numbers = ", ".join(f"#{number}" for number in summary.results.strays)
         console.print(view.text(f"exchanges outside the check they belong to: {numbers}", "yellow"))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -41,6 +42,34 @@ def _failing() -> Summary:
 @pytest.mark.parametrize("width", [80, 120])
 def test_view_of_a_whole_run(width: int, snapshot: SnapshotAssertion) -> None:
     assert _rendered(mixed_summary(), width) == snapshot
+
+
+def test_failures_that_are_alike_are_told_once_with_the_names_of_all() -> None:
+    checks = [result(name, ("AE-A-1",), "fail", finding(2)) for name in "fgh"]
+    text = _rendered(summarise(results(checks, exchanges=[exchange(2)])))
+    assert text.count("Check the key before the model.") == 1
+    assert "fail AE-A-1 (MUST): title of f\n" in text
+    assert "\n  the same in 2 more: title of g; title of h\n" in text
+
+
+def test_failures_with_another_mend_are_told_apart() -> None:
+    other = replace(finding(2), mend="Do something else.")
+    checks = [result("f", ("AE-A-1",), "fail", finding(2)), result("g", ("AE-A-1",), "fail", other)]
+    text = _rendered(summarise(results(checks, exchanges=[exchange(2)])))
+    assert "the same in" not in text
+    assert "Do something else." in text
+
+
+def test_checks_that_are_not_measured_for_one_reason_are_told_together() -> None:
+    checks = [result(name, ("AE-A-1",), "not-measured", reason="nobody watches") for name in "fg"]
+    text = _rendered(summarise(results([*checks, result("p", ("AE-B-1",), "pass")])))
+    assert "not measured: AE-A-1 title of f; title of g: nobody watches\n" in text
+
+
+def test_run_without_a_check_has_no_table() -> None:
+    text = _rendered(summarise(results([], outcome="not-ready", error="it ended")))
+    assert "requirement" not in text
+    assert text.strip().startswith("target not ready: it ended")
 
 
 def test_headline_comes_last() -> None:
