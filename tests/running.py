@@ -18,7 +18,7 @@ from pathlib import Path
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "turnproof"))
 ENDPOINTS = Path(__file__).parent / "endpoints"
-BLOCKING = ENDPOINTS / "blocking.toml"
+EXAMPLES = Path(__file__).parent.parent / "docs" / "examples"
 SECONDS = 300.0
 """How long a run may take on a machine that does much else."""
 

@@ -20,8 +20,9 @@ from harness.listener import free_port
 from harness.results import Results, read
 from harness.supervised import Supervised
 from harness.verdict import Status, summarise
-from tests.running import BLOCKING, ENDPOINTS, turnproof
+from tests.running import EXAMPLES, turnproof
 
+AIOHTTP = EXAMPLES / "aiohttp"
 KEY = "sk-foreign-0123456789"
 MODELS = [("house", "open/weights-7b"), ("house", "tiny")]
 ROWS = "AUTH-1 or SCOPE-1 or STREAM-1 or STREAM-3 or EMPTY-1 or TURN-2 or FAULT-3 or FAULT-6"
@@ -41,13 +42,15 @@ def results(folder: Path) -> Results:
 
 
 def test_endpoint_of_another_framework_conforms(tmp_path: Path) -> None:
-    told = turnproof("run", "--target", str(BLOCKING), "-k", KEPT, "--opencode", "real", "--out", "out", cwd=tmp_path)
+    told = turnproof(
+        "run", "--target", str(AIOHTTP / "target.toml"), "-k", KEPT, "--opencode", "real", "--out", "out", cwd=tmp_path
+    )
     assert told.returncode == 0, told.stdout + told.stderr
     assert set(verdicts(tmp_path).values()) == {"pass"}
 
 
 def test_its_planted_fault_is_found_and_nothing_else(tmp_path: Path) -> None:
-    arguments = ["run", "--target", str(BLOCKING), "-k", QUICK, "--out", "out"]
+    arguments = ["run", "--target", str(AIOHTTP / "target.toml"), "-k", QUICK, "--out", "out"]
     told = turnproof(*arguments, cwd=tmp_path, env={"FLAW": "truthy-flag"})
     assert told.returncode == 1, told.stdout + told.stderr
     assert [id_ for id_, verdict in verdicts(tmp_path).items() if verdict != "pass"] == ["AE-STREAM-1"]
@@ -70,9 +73,9 @@ def behind(engine: Engine, tmp_path: Path) -> Iterator[dict[str, str]]:
 def serving(env: dict[str, str]) -> Iterator[str]:
     """The base URL of the endpoint with this environment."""
     port, ready = free_port(), re.compile("Running on")
-    command = [sys.executable, str(ENDPOINTS / "blocking.py"), str(port)]
+    command = [sys.executable, str(AIOHTTP / "endpoint.py"), str(port)]
     given = {**os.environ, **env}
-    with Supervised.start(command, env=given, cwd=ENDPOINTS, name="endpoint", ready_line=ready) as process:
+    with Supervised.start(command, env=given, cwd=AIOHTTP, name="endpoint", ready_line=ready) as process:
         assert process.wait_for_line(ready, time.monotonic() + 60)
         yield f"http://127.0.0.1:{port}"
 

@@ -1,4 +1,7 @@
-"""An agent endpoint in another framework (aiohttp), which waits on opencode's synchronous route."""
+"""An agent endpoint on aiohttp, in front of an opencode server that runs already: python endpoint.py PORT.
+
+Each turn gets a session of its own and waits on opencode's synchronous route. It streams an answer as one chunk.
+"""
 
 import asyncio
 import json
@@ -12,9 +15,9 @@ from aiohttp import web
 
 AGENTS = {"solver": ("house", "open/weights-7b"), "clerk": ("house", "tiny"), "private": ("house", "tiny")}
 KEYS = {os.environ["ENDPOINT_KEY"]: ["solver", "clerk"]}
-OPENCODE, PASSWORD = os.environ["OPENCODE_URL"], os.environ["OPENCODE_PASSWORD"]
+OPENCODE, PASSWORD = os.environ.get("OPENCODE_URL"), os.environ.get("OPENCODE_PASSWORD", "")
 DEADLINE = float(os.environ.get("DEADLINE", "6"))
-TRUTHY_FLAG = os.environ.get("FLAW") == "truthy-flag"
+TRUTHY_FLAG = os.environ.get("FLAW") == "truthy-flag"  # for a look at what a failure is told like
 
 
 def refuse(status, type_, code, message, param=None):
@@ -76,6 +79,12 @@ async def complete(request):
     return web.Response(text=f"data: {chunk}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
 
 
-app = web.Application()
-app.add_routes([web.get("/v1/models", complete), web.post("/v1/chat/completions", complete)])
-web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), handler_cancellation=True)
+def serve(port):
+    """Serve until SIGTERM or Ctrl-C; a client that leaves ends its turn."""
+    app = web.Application()
+    app.add_routes([web.get("/v1/models", complete), web.post("/v1/chat/completions", complete)])
+    web.run_app(app, host="127.0.0.1", port=port, handler_cancellation=True)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))
