@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -9,11 +10,11 @@ from harness.diff import CHANGES, Change, Diff, compare, run_in
 from harness.errors import UsageError
 from harness.requirements import Level
 from harness.results import Verdict
-from harness.verdict import STATUSES, Status, Summary, summarise
+from harness.verdict import Status, Summary, summarise
 from tests.sample_results import finding, requirement, result, results, with_verdicts, write
 
 NOT_OK: tuple[Verdict, ...] = ("fail", "inconclusive", "error")
-MADE = tuple(status for status in STATUSES if status != "not-run")
+MADE = get_args(Verdict)
 
 
 def run(level: Level = "MUST", strict: bool = False, require_all: bool = False, **checks: Verdict) -> Summary:
