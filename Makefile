@@ -11,13 +11,14 @@ $(error turnproof needs Python 3.11, 3.12 or 3.13, but $(PYTHON) is $(VERSION); 
 endif
 BIN := .venv/$(VERSION)/bin
 READY := .venv/$(VERSION)/.ready
+CLIENTS := tests/clients/node_modules/.package-lock.json
 
 .PHONY: run test mutants check format
 
 run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
 	$(BIN)/turnproof run -n 4
 
-test: $(READY)  ## Every test, those over the real opencode included.
+test: $(READY) $(CLIENTS)  ## Every test, those over the real opencode included.
 	$(BIN)/python -m pytest -n 5 --dist loadgroup
 
 mutants: $(READY)  ## Every broken implementation is caught by what it names; in the quickest suite, by nothing else.
@@ -32,6 +33,10 @@ check: $(READY)  ## Style and types.
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+$(CLIENTS): tests/clients/package-lock.json  # clients in JavaScript that the tests drive
+	npm ci --prefix tests/clients --silent --no-audit --no-fund
+	touch $@
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv/$(VERSION)
