@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UsageError
@@ -88,7 +88,12 @@ class Share:
     digest: str
     shard: Shard = WHOLE
     plan: Plan | None = None
-    pieces: tuple[Piece, ...] = field(default=())
+    pieces: tuple[Piece, ...] = ()
+
+    def __str__(self) -> str:
+        if self.pieces:
+            return f"merged of {len(self.pieces)} shards"
+        return "" if self.shard.whole else f"shard {self.shard}"
 
     def to_json(self) -> dict[str, Any]:
         """The share as a JSON object."""

@@ -14,10 +14,5 @@ _ELSEWHERE = ("source", "folder")
 def digest_of(target: Target) -> str:
     """The digest, such as `sha256:5d41...`; nothing of the description can be had back from it."""
     told = {name: value for name, value in asdict(target).items() if name not in _ELSEWHERE}
-    text = json.dumps([_kinds(target), told], sort_keys=True, default=str)
+    text = json.dumps(told, sort_keys=True, default=str)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def _kinds(target: Target) -> list[str]:
-    """The types of what may be of several: a key by command and one by variable may have equal fields."""
-    return [type(value).__name__ for value in (target.opencode, target.kilo, *(key.source for key in target.keys))]

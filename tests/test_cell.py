@@ -33,6 +33,13 @@ def test_slug_of_a_cell_names_a_folder() -> None:
     assert Cell("agent_endpoint", "../my target\n", Shard(2, 5)).slug == "agent_endpoint-..-my-target--2of5"
 
 
+def test_share_says_what_it_is() -> None:
+    piece = Piece(Shard(1, 2), "run", "seed", "2026-11-29T12:00:00Z", ("a",))
+    assert str(Share("sha256:0")) == ""
+    assert str(Share("sha256:0", Shard(2, 5))) == "shard 2/5"
+    assert str(Share("sha256:0", pieces=(piece, piece))) == "merged of 2 shards"
+
+
 def test_share_survives_json() -> None:
     plan = Plan(("a", "b"), ("AE-A-1",))
     piece = Piece(Shard(1, 2), "run", "seed", "2026-11-29T12:00:00Z", ("a",))

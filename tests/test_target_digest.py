@@ -33,8 +33,8 @@ def test_digest_differs_as_soon_as_anything_does(change: dict[str, object]) -> N
 
 def test_digest_tells_where_a_key_comes_from() -> None:
     target = find_target("reference")
-    digests = {digest_of(_keyed(target, source)) for source in (FromEnvironment("A"), FromEnvironment("B"))}
-    assert len(digests) == 2
+    sources = (FromEnvironment("A"), FromEnvironment("B"), FromCommand(("A",)))
+    assert len({digest_of(_keyed(target, source)) for source in sources}) == 3
 
 
 def test_digest_tells_a_version_of_kilo_from_the_stand_in_of_it() -> None:

@@ -93,9 +93,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     header, footer = summary.results.header, summary.results.footer
     options = [name for name, on in (("strict", header.strict), ("require all", header.require_all)) if on]
     yield "target", f"{_value(header.target.name)} ({header.target.kind})"
-    yield "suite", _value(header.suite)
-    if not header.share.shard.whole:
-        yield "shard", str(header.share.shard)
+    yield "suite", ", ".join(filter(None, (_value(header.suite), str(header.share))))
     yield "checks", f"{summary.made} of {len(summary.checks)} made"
     yield "began", _value(header.started)
     yield "ended", _value(footer.ended) if footer else "without a footer: the run did not finish"

@@ -1,7 +1,7 @@
 """The object that `--json` prints; schema: `fixtures/schemas/summary.schema.json`.
 
-- `schema`: 1. `turnproof`: the version that ran. `suite`, `run`, `seed`, `started`, `strict`, `require_all`, `target`
-  and `parts` are those of the results file's header.
+- `schema`: 1. `turnproof`: the version that ran. `suite`, `run`, `seed`, `started`, `shard`, `strict`, `require_all`,
+  `target` and `parts` are those of the results file's header.
 - `exit_code`, `headline`: what the run says. `outcome`, `ended`, `error`: from the footer, null without one.
   `finished`: whether every planned check has a result and the run said that it was through.
 - `planned`, `made`: how many checks. `musts`: the MUST requirements that apply, and of them the `measured`, the
@@ -53,6 +53,7 @@ def _header(summary: Summary) -> dict[str, Any]:
         "run": header.run,
         "seed": header.seed,
         "started": header.started,
+        "shard": str(header.share.shard),
         "strict": header.strict,
         "require_all": header.require_all,
         "target": header.target.to_json(),

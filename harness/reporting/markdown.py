@@ -51,7 +51,7 @@ def _about(summary: Summary) -> str:
     options = [name for name, on in (("strict", header.strict), ("require all", header.require_all)) if on]
     facts = (
         ("target", f"{header.target.name} ({header.target.kind})"),
-        ("suite", header.suite),
+        ("suite", ", ".join(filter(None, (header.suite, str(header.share))))),
         ("run", f"{header.run}, seed {header.seed}, {header.started}"),
         ("turnproof", header.harness + "".join(f", {option}" for option in options)),
         *((f"part {part.get('name', '?')}", _part(part)) for part in header.parts),

@@ -122,6 +122,7 @@ def test_each_verdict_that_is_there_has_a_filter(verdicts: tuple[Status, ...]) -
     assert sorted(filters[1:]) == sorted(verdicts)
     for verdict in verdicts:
         assert f"body:has(#show-{verdict}:checked) :is(.requirement, .failure):not(.{verdict})," in page.source
+        assert f"body:has(#show-{verdict}:checked) .section:not(:has(.{verdict})) {{ display: none; }}" in page.source
 
 
 def test_links_lead_to_what_is_on_the_page() -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from harness.cell import Plan, Shard, Share
 from harness.reporting.blocks import LIMIT
 from harness.reporting.markdown import markdown
 from harness.results import CheckResult, Planned
@@ -57,6 +58,12 @@ def test_target_and_parts_are_named() -> None:
     lines = _lines(with_verdicts("pass"))
     assert "| target | sample (agent-endpoint) |" in lines
     assert "| part opencode | 1.18.33, sha256:abc |" in lines
+
+
+def test_shard_is_named() -> None:
+    share = Share("sha256:0", Shard(2, 5), Plan((), ()))
+    assert "| suite | agent\\_endpoint, shard 2/5 |" in _lines(with_verdicts("pass", share=share))
+    assert "| suite | agent\\_endpoint |" in _lines(with_verdicts("pass"))
 
 
 def test_options_that_change_the_verdict_are_named() -> None:
