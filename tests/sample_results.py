@@ -155,9 +155,11 @@ def hostile_summary() -> Summary:
     failed = result("c1", ("AE-AUTH-1",), "fail", finding(1, expected=HOSTILE, came=HOSTILE, mend=HOSTILE))
     broke = result("c2", ("AE-AUTH-2",), "inconclusive", reason=HOSTILE)
     absent = result("c3", ("AE-AUTH-3",), "not-measured", reason=HOSTILE)
-    return summarise(
-        results([failed, broke, absent, result("c4", ("AE-AUTH-4",), "pass")], exchanges=[shown], strays=(1,))
-    )
+    waived = result("c5", ("AE-AUTH-5",), "fail", finding())
+    told = {"owner": HOSTILE, "reason": HOSTILE, "link": HOSTILE}
+    waivers = (waiver("AE-AUTH-5", covers=("c5",), **told), waiver(HOSTILE, check=HOSTILE, covers=(), **told))
+    checks = [failed, broke, absent, result("c4", ("AE-AUTH-4",), "pass"), waived]
+    return summarise(results(checks, exchanges=[shown], strays=(1,), waivers=waivers))
 
 
 def mixed_summary() -> Summary:

@@ -114,6 +114,12 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["up", "nothing.toml"], 2, "nothing.toml: no such file"),
         (["up", "deaf.toml"], 2, "deaf.toml does not tell which models are to be served"),
         (["up", "--stack", "stand-in"], 2, "Name an opencode with --opencode"),
+        (["init"], 2, "Missing argument"),
+        (["init", "nothing"], 2, "'nothing' is not one of"),
+        (["init", "kilo-cli", "empty.toml"], 2, "empty.toml: there is a file already"),
+        (["init", "kilo-cli", "file/below"], 2, "file/below: cannot be written"),
+        (["schema", "surplus"], 2, "unexpected extra argument"),
+        (["run", "--target", "deaf.toml", "--suite", "kilo_cli"], 2, "is not for a target of kind agent-endpoint"),
         (["fetch"], 2, "Missing argument"),
         (["fetch", "opencode"], 2, "opencode"),
         (["fetch", "opencode@"], 2, "opencode"),
@@ -188,6 +194,8 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
         ["verify", "-h"],
         ["diff", "-h"],
         ["matrix", "-h"],
+        ["init", "-h"],
+        ["schema", "-h"],
     ],
 )
 def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:

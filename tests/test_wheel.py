@@ -51,6 +51,7 @@ def test_wheel_holds_one_package_with_suites_fixtures_and_their_data(wheel: Path
         "harness/fixtures/actors.py",
         "harness/fixtures/schemas/results.schema.json",
         "harness/fixtures/targets/reference-endpoint.toml",
+        "harness/fixtures/starters/agent-endpoint.toml",
         "harness/fixtures/targets/reference-endpoint.json",
         "harness/reports/report.html.j2",
         f"{metadata}/licenses/LICENSE",
