@@ -120,7 +120,9 @@ def _stale(summary: Summary) -> Iterator[Case]:
         if stands in STALE:
             name = one_line(f"the waiver of {waiver.what}, signature {waiver.signature}, is needed")
             message = _message(explained(waiver, stands))
-            yield Case("waivers", name, "failure", stands, requirements=(waiver.requirement,), message=message)
+            yield Case(
+                "waivers", name, "failure", stands, requirements=(one_line(waiver.requirement),), message=message
+            )
 
 
 def _unjudged(summary: Summary) -> Iterator[Case]:
