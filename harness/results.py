@@ -7,6 +7,7 @@ that did not finish. Shapes: `fixtures/schemas/results.schema.json`.
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -88,7 +89,8 @@ class Header:
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Header:
-        """The inverse of `to_json`."""
+        """The inverse of `to_json`; raises ValueError when the run began at no time."""
+        datetime.datetime.fromisoformat(value["started"])
         return Header(
             **{name: value[name] for name in ("run", "seed", "started", "harness", "suite")},
             target=Facts.from_json(value["target"]),

@@ -210,12 +210,12 @@ def _checks(results: Results) -> Iterator[Checked]:
 
 def status_of(result: CheckResult, header: Header | None) -> Status:
     """The status of a check that has just been made in the run that `header` began."""
-    return "waived" if header is not None and waiving(header.waivers, result, _day(header)) else result.verdict
+    return "waived" if header is not None and waiving(header.waivers, result, day_of(header)) else result.verdict
 
 
 def _checked(results: Results, checked: Checked) -> Checked:
     """The check with what the waivers say of it."""
-    waivers, day = results.header.waivers, _day(results.header)
+    waivers, day = results.header.waivers, day_of(results.header)
     if checked.result is None or not waivers:
         return checked
     by = waiving(waivers, checked.result, day)
@@ -224,10 +224,10 @@ def _checked(results: Results, checked: Checked) -> Checked:
 
 def _waivers(results: Results, checks: tuple[Checked, ...]) -> tuple[tuple[Waiver, Standing], ...]:
     ended = [(checked.result, checked.waivers) for checked in checks if checked.result]
-    return tuple((waiver, standing(waiver, ended, _day(results.header))) for waiver in results.header.waivers)
+    return tuple((waiver, standing(waiver, ended, day_of(results.header))) for waiver in results.header.waivers)
 
 
-def _day(header: Header) -> str:
+def day_of(header: Header) -> str:
     """The day on which the run began, as the results file writes it: in UTC."""
     return header.started[:10]
 

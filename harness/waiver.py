@@ -6,6 +6,7 @@ signature, and the day is that on which the run began (UTC).
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +21,9 @@ Standing = Literal["in-force", "ran-out", "different", "not-failing", "unknown",
 fails in another way. `not-failing`: nothing that it names fails any more. `unknown`: it names no check that there is.
 `unjudged`: not all that it names was measured in this run.
 """
+
+SOON = 14
+"""So many days before its end it is told that a waiver will run out."""
 
 STALE: tuple[Standing, ...] = ("not-failing", "unknown")
 """A waiver that stands so is to be removed or mended."""
@@ -57,7 +61,8 @@ class Waiver:
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Waiver:
-        """The inverse of `to_json`; raises TypeError when a field is missing or unknown."""
+        """The inverse of `to_json`; raises TypeError when a field is missing or unknown, ValueError for no date."""
+        datetime.date.fromisoformat(value["until"])
         return Waiver(**{**value, "covers": tuple(value["covers"])})
 
 
@@ -94,8 +99,8 @@ def standing(waiver: Waiver, ended: Sequence[tuple[CheckResult, Collection[Waive
     return "not-failing" if settled.issuperset(waiver.covers) else "unjudged"
 
 
-def explained(waiver: Waiver, stands: Standing) -> str:
-    """What to know of a waiver that waived nothing, in one sentence; empty when there is nothing to do about it."""
+def explained(waiver: Waiver, stands: Standing, day: str) -> str:
+    """What to do about a waiver, in one sentence; empty when there is nothing to do."""
     what = waiver.what
     told: dict[Standing, str] = {
         "ran-out": f"the waiver of {what} ran out on {waiver.until}: mend what fails, or have {waiver.owner} extend it",
@@ -103,7 +108,15 @@ def explained(waiver: Waiver, stands: Standing) -> str:
         "not-failing": f"the waiver of {what} names what no longer fails: remove it",
         "unknown": f"the waiver of {what} names no check of the suite: mend it, or remove it",
     }
+    if stands == "in-force" and days_left(waiver, day) <= SOON:
+        days = {0: "today", 1: "tomorrow"}.get(days_left(waiver, day), f"in {days_left(waiver, day)} days")
+        return f"the waiver of {what} runs out {days}: mend what fails, or have {waiver.owner} extend it"
     return told.get(stands, "")
+
+
+def days_left(waiver: Waiver, day: str) -> int:
+    """How many days after `day` the last one of the waiver is."""
+    return (datetime.date.fromisoformat(waiver.until) - datetime.date.fromisoformat(day)).days
 
 
 def _of(waivers: Sequence[Waiver], result: CheckResult) -> list[Waiver]:

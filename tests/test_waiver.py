@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.results import CheckResult, Results, Verdict
+from harness.errors import UsageError
+from harness.results import CheckResult, Results, Verdict, read
 from harness.verdict import Summary, summarise
 from harness.waiver import Standing, Waiver, explained
-from tests.sample_results import finding, requirement, result, results, schema_errors, waiver
+from tests.sample_results import finding, requirement, result, results, schema_errors, waiver, write
 
 ID, OTHER = "AE-AUTH-1", "AE-AUTH-2"
 LAST_DAY = "2026-11-29"
@@ -134,9 +137,25 @@ def test_should_whose_waiver_ran_out_decides_only_when_strict(strict: bool, code
 
 
 def test_every_waiver_that_waived_nothing_says_what_to_do() -> None:
-    told = {stands: explained(covering(), stands) for stands in ("ran-out", "different", "not-failing", "unknown")}
+    told = {
+        stands: explained(covering(), stands, LAST_DAY) for stands in ("ran-out", "different", "not-failing", "unknown")
+    }
     assert all(ID in text for text in told.values())
     assert len(set(told.values())) == len(told)
+
+
+@pytest.mark.parametrize(
+    ("until", "told"),
+    [
+        ("2026-12-14", ""),
+        ("2026-12-13", "the waiver of AE-AUTH-1 runs out in 14 days: mend what fails, or have Jo extend it"),
+        ("2026-11-30", "the waiver of AE-AUTH-1 runs out tomorrow: mend what fails, or have Jo extend it"),
+        (LAST_DAY, "the waiver of AE-AUTH-1 runs out today: mend what fails, or have Jo extend it"),
+    ],
+)
+def test_waiver_that_will_run_out_soon_says_so_and_still_holds(until: str, told: str) -> None:
+    assert explained(covering(until=until), "in-force", LAST_DAY) == told
+    assert judged(covering(until=until))[0].exit_code == 0
 
 
 def test_waivers_survive_the_results_file() -> None:
@@ -144,3 +163,19 @@ def test_waivers_survive_the_results_file() -> None:
     record = sample.header.to_json()
     assert schema_errors("results.schema.json", record) == []
     assert type(sample.header).from_json(record).waivers == sample.header.waivers
+
+
+@pytest.mark.parametrize("broken", [{"until": "2026-02-30"}, {"until": 5}, {"surplus": 1}, {"covers": None}])
+def test_results_with_a_waiver_that_is_none_are_refused(tmp_path: Path, broken: dict[str, Any]) -> None:
+    header = results([result("c", (ID,), "pass")], waivers=(covering(),)).header.to_json()
+    header["waivers"][0] |= broken
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="not a results file"):
+        read(path)
+
+
+def test_results_of_a_run_that_began_at_no_time_are_refused(tmp_path: Path) -> None:
+    sample = write(results([result("c", (ID,), "pass")], started="yesterday"), tmp_path / "results.jsonl")
+    with pytest.raises(UsageError, match="not a results file"):
+        read(sample)

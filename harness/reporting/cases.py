@@ -18,7 +18,7 @@ from harness.reporting.findings import account, by_waivers, ids, levels, reason
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
-from harness.verdict import CONFORMS, DOES_NOT_CONFORM, STALE_WAIVER, Checked, Row, Summary
+from harness.verdict import CONFORMS, DOES_NOT_CONFORM, STALE_WAIVER, Checked, Row, Summary, day_of
 from harness.waiver import STALE, explained
 
 Kind = Literal["passed", "failure", "error", "skipped"]
@@ -119,7 +119,7 @@ def _stale(summary: Summary) -> Iterator[Case]:
     for waiver, stands in summary.waivers:
         if stands in STALE:
             name = one_line(f"the waiver of {waiver.what}, signature {waiver.signature}, is needed")
-            message = _message(explained(waiver, stands))
+            message = _message(explained(waiver, stands, day_of(summary.results.header)))
             yield Case(
                 "waivers", name, "failure", stands, requirements=(one_line(waiver.requirement),), message=message
             )

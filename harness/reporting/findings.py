@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.exchange import Exchange
 from harness.reporting.visible import shortened, visible
-from harness.verdict import Checked, Summary
+from harness.verdict import Checked, Summary, day_of
 from harness.waiver import explained
 
 _FIELD_CHARACTERS = 2000
@@ -53,8 +53,9 @@ def by_waivers(checked: Checked) -> str:
 
 
 def waivers_to_mend(summary: Summary) -> tuple[str, ...]:
-    """What to do about each waiver that waived nothing, one sentence for each, safe to show."""
-    return tuple(_safe(told) for told in (explained(*judged) for judged in summary.waivers) if told)
+    """What to do about waivers, one sentence for each that needs it, safe to show."""
+    day = day_of(summary.results.header)
+    return tuple(_safe(told) for told in (explained(*judged, day) for judged in summary.waivers) if told)
 
 
 def ids(checked: Checked) -> str:
