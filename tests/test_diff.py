@@ -97,6 +97,30 @@ def test_same_verdict_of_the_same_check_never_decides(verdict: Verdict) -> None:
     assert compare(run(c=verdict), run(c=verdict)).exit_code == 0
 
 
+def test_failure_that_a_waiver_accepts_regresses_without_deciding() -> None:
+    assert change(with_verdicts("pass"), with_verdicts("waived")) == ("regressed", False)
+
+
+def test_waived_failure_that_fails_differently_is_a_regression() -> None:
+    assert change(with_verdicts("waived"), with_verdicts("fail")) == ("regressed", True)
+
+
+def test_waived_failure_that_passes_is_mended() -> None:
+    assert change(with_verdicts("waived"), with_verdicts("pass")) == ("mended", False)
+
+
+@pytest.mark.parametrize("old", ["waived", "fail"])
+def test_failure_that_is_waived_now_is_still_failing(old: Status) -> None:
+    assert change(with_verdicts(old), with_verdicts("waived")) == ("still failing", False)
+
+
+def test_every_status_has_a_change_to_every_other() -> None:
+    for old in STATUSES:
+        for new in STATUSES:
+            if "not-run" not in (old, new):
+                assert change(with_verdicts(old), with_verdicts(new))[0] in CHANGES
+
+
 def test_requirement_of_one_run_alone_is_new_or_gone() -> None:
     both, one = with_verdicts("pass", "fail"), with_verdicts("pass")
     assert [(row.change, row.decides) for row in compare(one, both).rows] == [("unchanged", False), ("new", False)]

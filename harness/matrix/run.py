@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def run_matrix(matrix: Matrix, out: Path, executor: Executor, watch: Watch, *, r
     if isinstance(executor, Local):
         tasks = _fetched(tasks, out, watch)
     with closing(executor.run(tasks, matrix.within, watch)) as running:
-        for task, returned in running:
+        for task, came in running:
+            returned = _of_this_version(came)
             with Held():
                 keep(out, task, returned)
             watch.ended(task, returned)
@@ -54,8 +56,20 @@ def write_matrix(report: Report, out: Path) -> None:
         raise UsageError(f"{out}: cannot be written: {error.strerror}", "choose another folder with --out") from error
 
 
+def _of_this_version(returned: Returned) -> Returned:
+    """What came back, without results that another version made: a node of a cluster may have any."""
+    own = version("turnproof")
+    if returned.turnproof in ("", own):
+        return returned
+    told = f"{returned.node} has turnproof {returned.turnproof}, and this is {own}"
+    return replace(returned, exit_code=UsageError.exit_code, results=b"", said=told)
+
+
 def _is_done(out: Path, task: Task) -> bool:
-    return kept(out, task) is not None and outcome_in(out, task).summary is not None
+    """Whether a finished run of the cell by this version is there."""
+    returned = kept(out, task)
+    own = returned is not None and returned.turnproof == version("turnproof")
+    return own and outcome_in(out, task).summary is not None
 
 
 def _fetched(tasks: Sequence[Task], out: Path, watch: Watch) -> list[Task]:

@@ -1,9 +1,9 @@
 """`matrix.json`; schema: `fixtures/schemas/matrix_report.schema.json`.
 
-- `schema`: 1. `turnproof`: the version that made it. `name`, `exit_code`, `headline`: of the matrix.
+- `schema`: 1. `name`, `exit_code`, `headline`: of the matrix.
 - `comparisons`: each with its `binary`, `suite`, `target`, `checks`, its `cells` and its `steps`.
-- a cell: `version`, `folder`, `exit_code`, `headline`, `seconds`; the id of its `run`, null when it could not be run,
-  and then the `reason`; the `verdicts` of its requirements by their ids.
+- a cell: `version`, `folder`, `exit_code`, `headline`, `seconds`; the id of its `run` and the `turnproof` that made it,
+  null when it could not be run, and then the `reason`; the `verdicts` of its requirements by their ids.
 - a step, from one version to the next that was judged: `old`, `new`; the requirements whose verdict changed, as
   `verdicts`; and `behaviour`, null when it is not known what the older version does: what the newer one does otherwise,
   each with its requirement, check, what came `before` and `after`, and the number of the exchange in the newer run.
@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any
 
 from harness.matrix.outcome import Outcome
@@ -26,7 +25,6 @@ def json_matrix(report: Report) -> dict[str, Any]:
     """The matrix as a JSON object."""
     return {
         "schema": SCHEMA_VERSION,
-        "turnproof": version("turnproof"),
         "name": report.matrix.name,
         "exit_code": report.exit_code,
         "headline": matrix_headline(report),
@@ -55,6 +53,7 @@ def _cell(outcome: Outcome) -> dict[str, Any]:
         "headline": cell_headline(outcome),
         "seconds": outcome.seconds,
         "run": summary.results.header.run if summary else None,
+        "turnproof": summary.results.header.harness if summary else None,
         "reason": None if summary else outcome.reason,
         "verdicts": {row.requirement.id: row.verdict for row in summary.rows} if summary else {},
     }

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from harness.claimed_version import held_to
+from harness.matrix.child import Returned
 from harness.matrix.executor import Local, Watch
-from harness.matrix.folder import CELLS
-from harness.matrix.plan import Comparison, Matrix
+from harness.matrix.folder import CELL, CELLS
+from harness.matrix.plan import Comparison, Matrix, Task
 from harness.matrix.report import Report
 from harness.matrix.run import run_matrix
 from harness.replay import replay
@@ -37,8 +40,8 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     """Three versions that are there, and one that cannot be fetched."""
     folder = tmp_path_factory.mktemp("matrix")
-    for version in VERSIONS:
-        kilo_in(folder / "cache", version)
+    for known in VERSIONS:
+        kilo_in(folder / "cache", known)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TURNPROOF_CACHE", str(folder / "cache"))
         patch.setenv("PATH", os.devnull)
@@ -98,6 +101,28 @@ def test_finished_cells_are_kept_when_the_matrix_is_resumed(made: Made) -> None:
     report = run_matrix(MATRIX, made.out, Local(), Watch(began=lambda task: began.append(task.version)), resume=True)
     assert began == []
     assert report.outcomes == made.report.outcomes
+
+
+class Elsewhere:
+    """Says that each cell was run by another version of turnproof, and conforms."""
+
+    def run(self, tasks: Sequence[Task], within: float, watch: Watch) -> Generator[tuple[Task, Returned], None, None]:
+        for task in tasks:
+            yield task, Returned(0, b"results", "", within, "", "a node", "0.0.1")
+
+
+def test_cell_of_another_version_of_turnproof_is_not_taken(tmp_path: Path) -> None:
+    report = run_matrix(MATRIX, tmp_path, Elsewhere(), Watch())
+    assert {(outcome.exit_code, outcome.summary) for outcome in report.outcomes} == {(2, None)}
+    assert report.outcomes[0].reason == f"a node has turnproof 0.0.1, and this is {version('turnproof')}"
+
+
+def test_cell_that_another_version_of_turnproof_made_is_run_again(made: Made, tmp_path: Path) -> None:
+    shutil.copytree(made.out / CELLS, tmp_path / CELLS)
+    path = tmp_path / CELLS / MATRIX.tasks[0].folder / CELL
+    path.write_text(path.read_text().replace(version("turnproof"), "0.0.1"))
+    report = run_matrix(MATRIX, tmp_path, Elsewhere(), Watch(), resume=True)
+    assert [outcome.exit_code for outcome in report.outcomes] == [2, 0, 0, 2]
 
 
 def test_interrupted_matrix_leaves_no_process_behind(tmp_path: Path) -> None:
