@@ -10,7 +10,7 @@ from harness.diff import CHANGES, Change, Diff, compare, run_in
 from harness.errors import UsageError
 from harness.requirements import Level
 from harness.results import Verdict
-from harness.verdict import Status, Summary, summarise
+from harness.verdict import STATUSES, Status, Summary, summarise
 from tests.sample_results import finding, requirement, result, results, with_verdicts, write
 
 NOT_OK: tuple[Verdict, ...] = ("fail", "inconclusive", "error")

@@ -27,12 +27,17 @@ NAMES = tuple(_WRITERS)
 """The names of the report files, in the order in which they are told."""
 
 
+def reports(summary: Summary) -> Mapping[str, str]:
+    """The text of every report, by the name of its file."""
+    return {name: write(summary) for name, write in _WRITERS.items()}
+
+
 def write_reports(summary: Summary, out: Path) -> None:
     """Write every report into `out`; raises UsageError when that cannot be done."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, write in _WRITERS.items():
-            (out / name).write_text(write(summary), encoding="utf-8")
+        for name, text in reports(summary).items():
+            (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out}: cannot be written: {error.strerror}", "choose another folder with --out") from error
 

@@ -13,9 +13,11 @@ from harness.matrix.steps import Step
 from harness.reporting.changes import changed
 from harness.reporting.findings import account
 from harness.reporting.headline import headline
+from harness.reporting.visible import shortened
 from harness.verdict import CONFORMS, Checked, Status, Summary
 
 NOT_RUN = "not run"
+_REASON_CHARACTERS = 300
 _ABSENT = "not there"
 
 
@@ -49,7 +51,8 @@ def matrix_headline(report: Report) -> str:
 def cell_headline(outcome: Outcome) -> str:
     """What a cell comes to in one line, or why it could not be run."""
     if outcome.summary is None:
-        return f"could not be run (exit code {outcome.exit_code}): {outcome.reason}"
+        reason = shortened(" ".join(outcome.reason.split()), _REASON_CHARACTERS)
+        return f"could not be run (exit code {outcome.exit_code}): {reason}"
     return headline(outcome.summary)
 
 
