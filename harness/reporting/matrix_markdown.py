@@ -22,6 +22,9 @@ from harness.reporting.matrix_words import (
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import shortened
 
+_INTRO = (
+    "Made by `turnproof matrix`: each version is judged by a run of its own, and held to what it was recorded to do."
+)
 _TEXT_CHARACTERS = 400
 _DIGEST_CHARACTERS = 16
 
@@ -33,6 +36,7 @@ def matrix_markdown(report: Report) -> str:
 
 def _blocks(report: Report, detail: Detail) -> Iterator[str]:
     yield f"# {escaped(report.matrix.name)}: {matrix_headline(report)}"
+    yield _INTRO
     if detail.note:
         yield f"> So that it fits, {detail.note}; the results files of the cells have everything."
     for section in report.sections:

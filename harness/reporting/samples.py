@@ -1,4 +1,4 @@
-"""`python -m harness.reporting.samples`: makes the samples in `reports/sample` anew, from the results that are there."""
+"""`python -m harness.reporting.samples`: makes the samples in `reports/sample` anew, from the results beside them."""
 
 from __future__ import annotations
 
