@@ -9,9 +9,10 @@ from typing import Any, Literal, cast
 
 Headers = tuple[tuple[str, str], ...]
 
-Hop = Literal["client", "opencode", "model", "resources"]
-"""`client`: ours to the target; `opencode`: the target to its opencode; `model`: opencode, or the CLI of an agent, to
-the model server; `resources`: an agent to the server that seeds and verifies its rollouts."""
+Hop = Literal["client", "opencode", "proxy", "model", "provider", "resources"]
+"""`client`: ours to the target; `opencode`: the target to its opencode; `proxy`: opencode to a proxy; `model`:
+opencode, a proxy or the CLI of an agent to the model server of ours; `provider`: the same to one that is not ours;
+`resources`: an agent to the server that seeds and verifies its rollouts."""
 
 End = Literal["open", "complete", "cut", "gone", "failed"]
 """How an answer ended: still `open`, `complete`, `cut` off by the answering side, `gone` because the asking

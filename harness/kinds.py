@@ -10,20 +10,29 @@ from harness.errors import UsageError
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of target: its suite, the built-in target that is judged by default, and what may be behind it."""
+    """A kind of target: its suite, the built-in target that is judged by default, and what may be behind it.
+
+    `live` is the suite of its live round trips, None where there is none.
+    """
 
     name: str
     suite: str
     default: str
     behind: Literal["opencode", "model", "kilo"] = "opencode"
+    live: str | None = None
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The suites that judge such a target."""
+        return (self.suite, self.live) if self.live else (self.suite,)
 
 
 KINDS = (
-    Kind("agent-endpoint", "agent_endpoint", "reference"),
+    Kind("agent-endpoint", "agent_endpoint", "reference", live="live_endpoint"),
     Kind("opencode-server", "opencode_server", "stand-in"),
     Kind("model-server", "model_server", "model-stand-in", behind="model"),
     Kind("kilo-cli", "kilo_cli", "kilo-stand-in", behind="model"),
-    Kind("kilo-agent", "kilo_agent", "reference-kilo", behind="kilo"),
+    Kind("kilo-agent", "kilo_agent", "reference-kilo", behind="kilo", live="live_kilo_agent"),
 )
 
 
@@ -35,6 +44,7 @@ def kind_named(name: str) -> Kind:
 def kind_for(suite: str) -> Kind:
     """The kind of target that a suite judges; raises UsageError when there is no such suite."""
     for kind in KINDS:
-        if kind.suite == suite:
+        if suite in kind.suites:
             return kind
-    raise UsageError(f"no suite is called {suite!r}", f"the suites are: {', '.join(kind.suite for kind in KINDS)}")
+    known = ", ".join(name for kind in KINDS for name in kind.suites)
+    raise UsageError(f"no suite is called {suite!r}", f"the suites are: {known}")

@@ -27,6 +27,7 @@ from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
 from harness.fakes.opencode.shim import LaunchFault, write_shim
+from harness.far_end import OURS, FarEnd, describe_litellm, expect_litellm
 from harness.fetch import fetch
 from harness.held import HeldParts, held_at
 from harness.journal import Journal
@@ -46,7 +47,19 @@ from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
 
-Part = opencode.Part | ModelAlone | KiloPart | HeldParts
+
+@dataclass(frozen=True)
+class Chain:
+    """An opencode with a far end that is not just our model server."""
+
+    opencode: opencode.Part
+    far: FarEnd
+
+    def __str__(self) -> str:
+        return f"{self.opencode}, {self.far}"
+
+
+Part = opencode.Part | Chain | ModelAlone | KiloPart | HeldParts
 """What is put behind a target: an opencode or a Kilo CLI and a model server, a model server alone, or what is held."""
 
 Say = Callable[[str, str], None]
@@ -129,6 +142,8 @@ def pace_of(target: Target, part: Part | None) -> float:
     """How many times shorter than real ones the waits of the opencode behind the target, or within it, are."""
     if isinstance(part, HeldParts):
         return part.description.pace
+    if isinstance(part, Chain):
+        return pace_of(target, part.opencode)
     if isinstance(part, StandIn):
         return part.pace
     return _PACE if isinstance(part, ModelAlone) and part.opencode is None and mentions(target, "shims") else 1.0
@@ -199,8 +214,12 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
             say("what is behind it is held", str(part))
         elif part is not None:
             tapped = target.opencode is None
-            running = ends.enter_context(stack.running(engine, journal, part, models_of(target), work, tapped))
-            say("the parts behind it are up", f"{part}, model server, {'two taps' if tapped else 'one tap'}")
+            chain = part if isinstance(part, Chain) else Chain(part, OURS)
+            models = models_of(target)
+            running = ends.enter_context(
+                stack.running(engine, journal, chain.opencode, models, work, tapped, chain.far)
+            )
+            say("the parts behind it are up", f"{chain}, {'taps' if tapped else 'one tap'}")
         yield Ground(engine, journal, work, part, running)
 
 
@@ -330,12 +349,29 @@ def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[Non
         raise
 
 
-def describe(part: Part) -> dict[str, str]:
+def chained(part: Part | None, far: FarEnd) -> Part | None:
+    """`part`, with the far end that is wanted; raises UsageError where it cannot have that one."""
+    if far == OURS:
+        return part
+    if not isinstance(part, opencode.Part):
+        message = "no proxy or provider can be put behind this target: turnproof does not start its opencode"
+        raise UsageError(message, "Leave the proxy out with --direct, and --model-url with what belongs to it.")
+    if far.proxied:
+        expect_litellm()
+    return Chain(part, far)
+
+
+def describe(part: Part) -> tuple[dict[str, str], ...]:
     """What is behind the target, for the header of a results file; see `harness.opencode.describe`."""
     if isinstance(part, KiloPart):
-        return kilo_behind.describe(part)
+        return (kilo_behind.describe(part),)
     if isinstance(part, HeldParts):
-        return dict(part.description.part)
+        return (dict(part.description.part),)
     if isinstance(part, ModelAlone):
-        return {"name": "model server stand-in", "version": version("turnproof")}
-    return opencode.describe(part)
+        return ({"name": "model server stand-in", "version": version("turnproof")},)
+    if isinstance(part, Chain):
+        provider = part.far.provider
+        proxy = (describe_litellm(),) if part.far.proxied else ()
+        asked = ({"name": "provider", "version": provider.model or "unknown", "url": provider.url},) if provider else ()
+        return (opencode.describe(part.opencode), *proxy, *asked)
+    return (opencode.describe(part),)

@@ -47,10 +47,10 @@ _QUIET = {
 }
 
 
-def config(model_url: str, models: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def config(model_url: str, models: Iterable[tuple[str, str]], key: str = "none") -> dict[str, Any]:
     """The configuration that sends every (provider, model) of `models` to the model server at `model_url` (with `/v1`).
 
-    The key is a placeholder: the stand-in takes any.
+    The model server stand-in takes any `key`.
     """
     providers: dict[str, Any] = {}
     for provider, model in models:
@@ -59,7 +59,7 @@ def config(model_url: str, models: Iterable[tuple[str, str]]) -> dict[str, Any]:
             {
                 "npm": "@ai-sdk/openai-compatible",
                 "name": provider,
-                "options": {"baseURL": model_url, "apiKey": "none"},
+                "options": {"baseURL": model_url, "apiKey": key},
                 "models": {},
             },
         )

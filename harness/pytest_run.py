@@ -24,6 +24,7 @@ _OWN_PLUGINS = (
     "harness.fixtures.model_server",
     "harness.fixtures.kilo_cli",
     "harness.fixtures.kilo_agent",
+    "harness.fixtures.live",
     "harness.worker",
 )
 # Nobody reads a terminal report or warnings of this run, and looking for what is left to warn of at its end is slow.

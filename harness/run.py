@@ -20,9 +20,10 @@ from harness import doctor, kilo_target
 from harness.cell import WHOLE, Plan, Shard, Share
 from harness.discovery import discovered
 from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageError
+from harness.far_end import OURS, FarEnd
 from harness.interrupts import Held
 from harness.kinds import kind_named
-from harness.launch import Part, Say, describe, launched, pace_of, part_behind
+from harness.launch import Part, Say, chained, describe, launched, pace_of, part_behind
 from harness.opencode import STAND_IN
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
@@ -47,7 +48,8 @@ class Order:
 
     `opencode` is what stands behind the target: `stand-in`, `real` or a version. `requirements` leaves only the checks
     of these; None leaves all that match `expression`. `shuffle` seeds the order of the checks; None is their own.
-    `attach` is the control address of what `turnproof up` holds. `shard` leaves only its share of the checks.
+    `attach` is the control address of what `turnproof up` holds, `far` what an opencode calls for its model. `shard`
+    leaves only its share of the checks.
     """
 
     target: Target
@@ -62,6 +64,7 @@ class Order:
     shuffle: str | None = None
     attach: str | None = None
     shard: Shard = WHOLE
+    far: FarEnd = OURS
 
     @property
     def first_number(self) -> int:
@@ -86,12 +89,13 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
     """
     everything = _planned(order)
     planned = share_of(everything, order.shard)
-    if (own := kind_named(order.target.kind).suite) != order.suite:
-        hint = f"add --suite {own}, or name another target"
+    kind = kind_named(order.target.kind)
+    if order.suite not in kind.suites:
+        hint = f"add --suite {kind.suite}, or name another target"
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
     if order.workers and order.target.url is not None:
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
-    part = part_behind(order.target, order.opencode, observer.step, order.attach)
+    part = chained(part_behind(order.target, order.opencode, observer.step, order.attach), order.far)
     order = replace(order, target=discovered(order.target))
     order = replace(order, target=replace(order.target, pace=pace_of(order.target, part)))
     observer.planned(len(planned))
@@ -144,10 +148,12 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
     """Launch the target, examine it, and make the checks: on it, or in workers that each launch their own."""
     capabilities = {requirement.id: requirement.capability for requirement in header.requirements}
     checks = tuple(planned.check for planned in header.planned)
+    live = order.suite == kind_named(order.target.kind).live  # whose checks are round trips themselves
 
     def examine() -> None:
-        with launched(order.target, part, observer.step) as launch:
-            doctor.round_trip(launch, header.seed, observer.step)
+        if not live:
+            with launched(order.target, part, observer.step) as launch:
+                doctor.round_trip(launch, header.seed, observer.step)
 
     if order.workers:
         settings = WorkerSettings(
@@ -161,7 +167,8 @@ def _measure(order: Order, header: Header, part: Part | None, recorder: Recorder
                 raise setup.failed
         return
     with launched(order.target, part, observer.step, order.first_number) as launch:
-        doctor.round_trip(launch, header.seed, observer.step)
+        if not live:
+            doctor.round_trip(launch, header.seed, observer.step)
         suite = SuitePlugin(LiveSubject(launch, header.seed), capabilities)
         _run_pytest(session_arguments(checks), [recorder, Selection(checks, order.shuffle), suite])
 
@@ -190,7 +197,7 @@ def _header(order: Order, everything: tuple[Planned, ...], planned: tuple[Planne
         planned=planned,
         requirements=_claimed(order, planned),
         share=Share(digest_of(order.target), order.shard, None if order.shard.whole else _plan(order, everything)),
-        parts=(*((describe(part),) if part else ()), *kilo_target.described(order.target)),
+        parts=(*(describe(part) if part else ()), *kilo_target.described(order.target)),
         waivers=_waivers(order),
     )
 

@@ -1,4 +1,4 @@
-"""What stands behind a target: model server, tap, opencode, tap; one set for a worker's whole run."""
+"""What stands behind a target: a far end, opencode, a tap; one set for a worker's whole run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import httpx
 
-from harness import opencode
+from harness import far_end, opencode
 from harness.behind import opened
 from harness.engine import Engine
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Hop
 from harness.fakes.model.script import Rule
 from harness.fakes.model.server import ModelServer
+from harness.far_end import OURS, FarEnd, RunningFarEnd
 from harness.journal import Journal
 from harness.redaction import Redactor
 from harness.tap import Tap
@@ -36,8 +37,7 @@ class Stack:
 
     engine: Engine
     journal: Journal
-    model: ModelServer
-    model_tap: Tap
+    far: RunningFarEnd
     server_url: str
     opencode_tap: Tap | None
     password: str
@@ -49,9 +49,15 @@ class Stack:
         return self.opencode_tap.url if self.opencode_tap is not None else self.server_url
 
     @property
+    def model(self) -> ModelServer:
+        """The model server of ours, which is there unless a provider is asked."""
+        assert self.far.model is not None
+        return self.far.model
+
+    @property
     def model_url(self) -> str:
         """The base URL, with `/v1`, under which an opencode of the target's own finds the model server."""
-        return f"{self.model_tap.url}/v1"
+        return self.far.url
 
     def placeholders(self) -> Mapping[str, str]:
         """Part of `Behind`."""
@@ -64,6 +70,8 @@ class Stack:
     def conceal(self, redactor: Redactor) -> None:
         """Part of `Behind`."""
         redactor.add("opencode", self.password, self.username)
+        for name, secret in self.far.secrets.items():
+            redactor.add(name, secret)
 
     def canaries(self) -> Mapping[str, str]:
         """Part of `Behind`."""
@@ -72,12 +80,12 @@ class Stack:
             "opencode's password": self.password,
             "opencode's address": f"{host}:{port}",
             "opencode's address in an exception": f"('{host}', {port})",
-            "the model server's address": self.model_url.split("/")[2],
+            **self.far.addresses,
         }
 
     def observes(self, hop: Hop) -> bool:
         """Part of `Behind`."""
-        return hop in ("client", "model") or (hop == "opencode" and self.opencode_tap is not None)
+        return hop == "client" or hop in self.far.hops or (hop == "opencode" and self.opencode_tap is not None)
 
     def use_model_rules(self, rules: tuple[Rule, ...]) -> None:
         """Part of `Behind`."""
@@ -99,13 +107,15 @@ class Stack:
         """Bring the parts to rest between two checks: script cleared, turns aborted, model calls over."""
         if self.opencode_tap is not None:
             self.use_tap_rules(())
-        self.model.script.replace(())
+        if self.far.model is not None:
+            self.far.model.script.replace(())
         if not self._at_rest(0.0):
             self._abort_turns()
             self._at_rest(_QUIET_SECONDS)
 
     def _at_rest(self, within: float) -> bool:
-        return self.journal.wait("model", lambda seen: all(call.end != "open" for call in seen), within)
+        last: Hop = "model" if self.far.model is not None else "provider"
+        return self.journal.wait(last, lambda seen: all(call.end != "open" for call in seen), within)
 
     def _abort_turns(self) -> None:
         """End the turns of every session that was made in this window, behind the tap's back."""
@@ -130,28 +140,28 @@ def running(
     models: Sequence[tuple[str, str]],
     work: Path,
     tapped: bool = True,
+    wanted: FarEnd = OURS,
 ) -> Iterator[Stack]:
     """A stack over the opencode that `part` names, which serves every (provider, model) of `models`, under `work`.
 
-    With `tapped` a tap stands before opencode.
+    With `tapped` a tap stands before opencode. `wanted` is what it calls for its model.
 
     Raises TargetNotReady when opencode does not come up.
     """
     with contextlib.ExitStack() as ends:
-        model = ModelServer({name for _, name in models})
-        _serve(engine, ends, model)
-        model_tap = Tap("model", model.url, journal)
-        _serve(engine, ends, model_tap)
+        names = tuple(dict.fromkeys(name for _, name in models))
+        far = ends.enter_context(far_end.running(engine, journal, wanted, names, work))
         password = secrets.token_urlsafe(16)
-        settings = opencode.config(f"{model_tap.url}/v1", models)
+        settings = opencode.config(far.url, models, far.key)
         server_url = ends.enter_context(opencode.serving(part, engine, work, settings, password))
         if models:
             _warm_up(server_url, password, models[0])
             journal.close_window()
         opencode_tap = Tap("opencode", server_url, journal) if tapped else None
         if opencode_tap is not None:
-            _serve(engine, ends, opencode_tap)
-        yield Stack(engine, journal, model, model_tap, server_url, opencode_tap, password)
+            engine.call(opencode_tap.start(), _CALL_SECONDS)
+            ends.callback(lambda: engine.call(opencode_tap.stop(), _CALL_SECONDS))
+        yield Stack(engine, journal, far, server_url, opencode_tap, password)
 
 
 def _warm_up(server_url: str, password: str, model: tuple[str, str]) -> None:
@@ -165,8 +175,3 @@ def _warm_up(server_url: str, password: str, model: tuple[str, str]) -> None:
     except (httpx.HTTPError, ValueError, KeyError) as error:
         message = f"opencode came up but drove no turn: {error!r}"
         raise TargetNotReady("the parts behind it come up", message, "try again; if it stays so, report it") from error
-
-
-def _serve(engine: Engine, ends: contextlib.ExitStack, server: ModelServer | Tap) -> None:
-    engine.call(server.start(), _CALL_SECONDS)
-    ends.callback(lambda: engine.call(server.stop(), _CALL_SECONDS))

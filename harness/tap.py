@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import urlsplit
 
 from harness.exchange import Headers, Hop, Request
 from harness.fakes.http import BODILESS, HttpServer, Wire, encode_chunk, encode_head
@@ -22,11 +24,15 @@ _FRAMING = {"transfer-encoding", "connection", "keep-alive", "expect"}
 
 
 class Tap:
-    """Passes requests on to `upstream` (a base URL) and records them in `journal` as hop `hop`."""
+    """Passes requests on to `upstream` (a base URL) and records them in `journal` as hop `hop`.
 
-    def __init__(self, hop: Hop, upstream: str, journal: Journal) -> None:
+    To a `foreign` one, a server on the network, they go under its own name, and ask for answers that can be read.
+    """
+
+    def __init__(self, hop: Hop, upstream: str, journal: Journal, foreign: bool = False) -> None:
         self._hop = hop
         self._upstream = upstream
+        self._foreign = foreign
         self._journal = journal
         self._http = HttpServer(self._handle)
         self._relays: set[asyncio.Task[None]] = set()
@@ -62,7 +68,7 @@ class Tap:
         if plan is not None:
             play(plan, wire, recording)
             return
-        relay = _Relay(request, wire, recording, self.script)
+        relay = _Relay(self._addressed(request), wire, recording, self.script)
         delay = self.script.delay(request)
         if delay:
             recording.fault("delayed")
@@ -75,6 +81,12 @@ class Tap:
             task.cancel()
 
         wire.gone = leave
+
+    def _addressed(self, request: Request) -> Request:
+        if not self._foreign:
+            return request
+        kept = (pair for pair in request.headers if pair[0].lower() not in ("host", "accept-encoding"))
+        return replace(request, headers=(("host", urlsplit(self._upstream).netloc), *kept))
 
 
 class _Relay:

@@ -83,7 +83,7 @@ def _agent(live: LiveAgents) -> str:
 
 def _controlled(base: Ground, target: Target, part: Part) -> contextlib.AbstractContextManager[str]:
     assert base.behind is not None
-    description = Description(str(part), describe(part), pace_of(target, part))
+    description = Description(str(part), describe(part)[0], pace_of(target, part))
     return controlled(base.engine, base.behind, base.journal, description)
 
 

@@ -52,7 +52,7 @@ def _play(
         str(work): "<work>",
         str(work).removeprefix("/"): "<work>",
         running.server_url: "<opencode>",
-        running.model_tap.url: "<model>",
+        running.model_url.removesuffix("/v1"): "<model>",
         running.password: "<password>",
     }
     return recording(scenario.about, stage.calls, stage.heard, models, places, pace)

@@ -22,7 +22,10 @@ _EVENTS_LAST = 6
 _WAYS = {
     "client": "turnproof -> target",
     "opencode": "target -> opencode",
+    "proxy": "opencode -> proxy",
     "model": "-> model server",
+    "provider": "-> provider",
+    "resources": "target -> resources server",
 }
 
 

@@ -1,0 +1,58 @@
+"""What is not served: an agent that is not there, and a turn that fails beyond the endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.actors import Client, Script
+from harness.chat import ask, work_in
+from harness.check import expect
+from harness.exchange import Exchange
+from harness.expectations import expect_no_calls, expect_refusal, shown
+from harness.fakes.model.script import Answer
+from harness.fixtures.live import Chain, Turn
+from harness.tap_script import Refuse
+from harness.target import Agent, KeyFacts
+from harness.trail import ASKED, FAULT, Passed, answers
+
+Nonce = Callable[[str], str]
+
+
+def _work(passed: Passed) -> tuple[Exchange, ...]:
+    return tuple(work_in(passed.exchanges)) if passed.hop == "opencode" else passed.exchanges
+
+
+@pytest.mark.requirement("LE-REFUSAL-1")
+def test_an_unknown_model_is_refused(
+    client: Client, chain: Chain, nonce: Nonce, key: KeyFacts, round_trip: Turn
+) -> None:
+    """Nothing of it is seen on any hop; a good one is served."""
+    refused = client.send("refused", ask(nonce("nobody"), nonce(ASKED)), key=key.name)
+    mend = "look the model up among the key's agents, and answer 404 model_not_found when it is not there"
+    expect_refusal(refused, {404}, "a model that nobody has", mend, code="model_not_found")
+    for passed in chain.passed("refused"):
+        expect_no_calls(_work(passed), f"the hop {passed.hop}", "a refused model")
+    round_trip("afterwards")
+
+
+@pytest.mark.requirement("LE-FAULT-1")
+def test_a_fault_beyond_the_endpoint_is_a_502(
+    client: Client, script: Script, chain: Chain, nonce: Nonce, key: KeyFacts, agent: Agent, round_trip: Turn
+) -> None:
+    """The model server refuses the call; where it is no server of ours, opencode refuses connections."""
+    asked, fault = nonce(ASKED), nonce(FAULT)
+    if chain.scripted:
+        script.answer("fault", Answer(status=400, message=fault, error_type="invalid_request_error"), nonce=asked)
+    else:
+        script.tamper("fault", Refuse())
+    reply = client.send("ask", ask(agent.id, asked), key=key.name)
+    script.desist("the fault is gone")
+    mend = "answer a failed turn with 502 and words of your own"
+    expect_refusal(reply, {502}, "a turn that fails beyond the endpoint", mend)
+    expect(fault not in reply.text, "nothing of the upstream's words", shown(reply), mend, reply)
+    if chain.scripted:
+        told = any(answers(call, fault) for call in chain.passed("fault")[-1].asking(asked))
+        expect(told, f"the fault {fault} at the far end", "no call met it", "pass the prompt on", reply)
+    round_trip("afterwards")
