@@ -215,9 +215,14 @@ class Writer:
 
     def write(self, record: dict[str, Any]) -> None:
         """Append one record."""
-        line = json.dumps(self._redactor.redact_json(record), ensure_ascii=False, separators=(",", ":"))
-        self._stream.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
+        self._stream.write(line_of(self._redactor.redact_json(record)))
         self._stream.flush()
+
+
+def line_of(record: Mapping[str, Any]) -> str:
+    """The record as it stands in a results file, with its line end."""
+    line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return line.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def read(path: Path) -> Results:
@@ -227,7 +232,7 @@ def read(path: Path) -> Results:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error}", "give the results.jsonl of a run") from error
     try:
-        return _collect([_record(line) for line in lines])
+        return results_of([_record(line) for line in lines])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path}: not a results file: {error!r}", "give the results.jsonl of a run") from error
 
@@ -239,7 +244,8 @@ def _record(line: bytes) -> dict[str, Any]:
     return record
 
 
-def _collect(records: list[dict[str, Any]]) -> Results:
+def results_of(records: list[dict[str, Any]]) -> Results:
+    """The results that these records are; raises ValueError, KeyError, TypeError or AttributeError when they are none."""
     if not records or records[0].get("record") != "header" or records[0].get("schema") != SCHEMA_VERSION:
         raise ValueError("the first record is no header of this version")
     kinds: dict[str, list[dict[str, Any]]] = {"exchange": [], "act": [], "check": [], "footer": []}
