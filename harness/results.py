@@ -245,7 +245,7 @@ def _record(line: bytes) -> dict[str, Any]:
 
 
 def results_of(records: list[dict[str, Any]]) -> Results:
-    """The results that these records are; raises ValueError, KeyError, TypeError or AttributeError when they are none."""
+    """The results that these records are; raises ValueError, KeyError, TypeError or AttributeError if they are none."""
     if not records or records[0].get("record") != "header" or records[0].get("schema") != SCHEMA_VERSION:
         raise ValueError("the first record is no header of this version")
     kinds: dict[str, list[dict[str, Any]]] = {"exchange": [], "act": [], "check": [], "footer": []}

@@ -1,0 +1,182 @@
+"""`evidence.md`: evidence as a person reads it in a pull request, with a seal of its own.
+
+It always fits into a comment: exchanges are shown with less, then in one line each, then not at all, and it says so.
+What the target sent stands in fences or in code that it cannot break out of: no markup, no tag, no mention. No line of
+it can look like the marks between which the evidence stands, since those begin a line.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.evidence.claims import Claims, claims_of
+from harness.evidence.diagram import diagram
+from harness.evidence.proof import exchanges_of, unproved, words_of
+from harness.evidence.provenance import Commit, Provenance
+from harness.exchange import Exchange
+from harness.reporting.blocks import LIMIT, escaped, fenced, folded, table
+from harness.reporting.findings import account
+from harness.reporting.transcript import transcript
+from harness.reporting.visible import one_line, shortened
+from harness.results import Results
+from harness.verdict import Checked, Row, Summary
+
+MARKS = 1_000
+"""Bytes that are left for the marks around it, and for a signature in them."""
+
+
+@dataclass(frozen=True)
+class _Detail:
+    """How much is shown of an exchange: so many characters of each body, of those without a word of the check one line
+    (`words_only`), None for one line of each; and whether diagrams are drawn."""
+
+    body: int | None
+    words_only: bool = False
+    diagrams: bool = True
+    note: str = ""
+
+
+_DETAILS = (
+    _Detail(2000),
+    _Detail(600, note="bodies are shortened further"),
+    _Detail(300, True, note="bodies are shortened, and exchanges that carry no word of a check have one line"),
+    _Detail(80, True, note="bodies are shortened to a few words, and other exchanges have one line"),
+    _Detail(None, note="exchanges have one line each"),
+    _Detail(None, diagrams=False, note="exchanges have one line each, and there are no diagrams"),
+)
+
+
+def document(summary: Summary, provenance: Provenance, seal: str) -> str:
+    """The document on a run whose bundle has this seal, in fewer than `LIMIT` bytes with its marks.
+
+    The claims are its last block, as JSON, for whoever reads it by machine.
+    """
+    claims = claims_of(summary, provenance, seal)
+    texts = ("\n\n".join(_blocks(summary, provenance, claims, detail)) for detail in _DETAILS)
+    for text in texts:
+        if len(text.encode()) < LIMIT - MARKS:
+            return text
+    short = [*_head(summary, provenance, claims), "> The exchanges do not fit here; the bundle has them."]
+    return "\n\n".join([*short, *_claims(claims)])
+
+
+def _blocks(summary: Summary, provenance: Provenance, claims: Claims, detail: _Detail) -> Iterator[str]:
+    yield from _head(summary, provenance, claims)
+    yield "### The exchanges"
+    if detail.note:
+        yield f"> To fit into a comment, {detail.note}; `evidence.json` has everything."
+    for checked in summary.checks:
+        yield from _check(checked, summary, detail)
+    yield from _claims(claims)
+
+
+def _head(summary: Summary, provenance: Provenance, claims: Claims) -> Iterator[str]:
+    header = summary.results.header
+    yield f"## Live round trip of {_code(header.target.name)}: {claims.result}"
+    yield f"**{escaped(claims.headline)}**"
+    yield table(("", ""), ((name, value) for name, value in _about(summary, provenance, claims)))
+    columns = ("requirement", "level", "verdict", "what was shown")
+    yield table(columns, map(_row, summary.rows))
+    yield "### What this does not prove"
+    yield "\n".join(f"- {_sentence(sentence)}" for sentence in unproved(summary, provenance))
+
+
+def _about(summary: Summary, provenance: Provenance, claims: Claims) -> Iterator[tuple[str, str]]:
+    header = summary.results.header
+    yield "target", f"{_code(header.target.name)}, of kind {escaped(header.target.kind)}"
+    yield "its commit", _commit(provenance.target)
+    for part in header.parts:
+        yield "part of the chain", _code(", ".join(f"{name} {value}" for name, value in part.items()))
+    yield "ran", escaped(f"{claims.started} to {claims.ended}, run {claims.run}")
+    yield "turnproof", escaped(f"{provenance.harness}, sources sha256 {provenance.sources}")
+    yield "on", escaped(f"Python {provenance.python}, {provenance.system}")
+    yield "evidence.json", f"seal {_code(claims.bundle)}"
+
+
+def _commit(commit: Commit | None) -> str:
+    if commit is None:
+        return "not known"
+    told = (
+        " (a person said so)" if commit.claimed else ", with changes that are not committed" if commit.changed else ""
+    )
+    return _code(commit.id) + told
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    verdict = row.verdict if row.verdict in ("pass", "not-applicable") else f"**{row.verdict}**"
+    return escaped(row.requirement.id), row.requirement.level, verdict, escaped(row.requirement.statement)
+
+
+def _sentence(text: str) -> str:
+    """A sentence of `unproved`, which has names of parts in it."""
+    return "`".join(piece if index % 2 else escaped(piece) for index, piece in enumerate(text.split("`")))
+
+
+def _check(checked: Checked, summary: Summary, detail: _Detail) -> Iterator[str]:
+    results = summary.results
+    exchanges = exchanges_of(checked, results)
+    ids = ", ".join(requirement.id for requirement in checked.requirements)
+    count = f"{len(exchanges)} exchange{'' if len(exchanges) == 1 else 's'}"
+    yield f"<details><summary>{html.escape(f'{ids}: {checked.title} - {checked.status}, {count}')}</summary>"
+    if checked.result and checked.result.verdict != "pass":
+        yield fenced("\n".join(_indented(f"{name + ':':<10}{text}") for name, text in account(checked, summary).lines))
+    words = words_of(checked, results)
+    if words:
+        rows = ((f"`{one.word}`", one.planted, _places(one.seen)) for one in words)
+        yield table(("word", "planted", "seen in"), rows)
+    if exchanges and detail.diagrams:
+        yield f"```mermaid\n{diagram(exchanges, results.header.target.kind)}\n```"
+    if exchanges:
+        yield from _exchanges(exchanges, checked, results, detail)
+    yield "</details>"
+
+
+def _places(seen: tuple[tuple[int, str, str], ...]) -> str:
+    return ", ".join(f"({number}) {hop} {side}" for number, hop, side in seen)
+
+
+def _exchanges(exchanges: tuple[Exchange, ...], checked: Checked, results: Results, detail: _Detail) -> Iterator[str]:
+    carrying = {number for word in words_of(checked, results) for number, _, _ in word.seen}
+    short: list[str] = []
+    for one in exchanges:
+        if detail.body is None or (detail.words_only and one.number not in carrying):
+            short.append(f"- ({one.number}) {one.hop}: {_code(_line(one))}")
+        else:
+            told = f"({one.number}) {one.hop}: <code>{html.escape(one_line(_line(one)))}</code>"
+            yield from folded(told, fenced(transcript(one, detail.body)))
+    if short:
+        yield "\n".join(short)
+
+
+def _line(exchange: Exchange) -> str:
+    told = "no answer" if exchange.status is None else str(exchange.status)
+    took = "" if exchange.duration is None else f" in {exchange.duration * 1000:.0f} ms"
+    return f"{exchange.request.method} {exchange.request.path[:100]}, {told}{took}"
+
+
+def _code(text: str) -> str:
+    """A code span, in a table too: the two characters that would end it are shown as others that look alike."""
+    return f"`{shortened(one_line(text), 200).translate({ord('`'): 'ˋ', ord('|'): '¦'}) or ' '}`"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+def _claims(claims: Claims) -> Iterator[str]:
+    """The claims, in one line of JSON that has no character in it that ends a fence or a comment."""
+    yield from (
+        "<details><summary>the same for machines</summary>",
+        f"```json\n{_one_line(claims)}\n```",
+        "</details>",
+    )
+
+
+def _one_line(claims: Claims) -> str:
+    text = json.dumps(claims.to_json())
+    for character in "`<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
