@@ -113,10 +113,15 @@ def running(
         yield RunningFarEnd(url, key, model, frozenset(hops), told, addresses)
 
 
+def litellm_is_there() -> bool:
+    """Whether the LiteLLM proxy is installed where this runs."""
+    # It is looked for by what only its extra brings: to import litellm takes seconds.
+    return all(importlib.util.find_spec(name) is not None for name in ("litellm", "backoff"))
+
+
 def expect_litellm() -> None:
     """Raises UsageError unless the LiteLLM proxy is installed where this runs."""
-    # Looked for by what only the extra brings: to import litellm takes seconds.
-    if importlib.util.find_spec("litellm") is None or importlib.util.find_spec("backoff") is None:
+    if not litellm_is_there():
         raise UsageError(
             "the LiteLLM proxy is not installed",
             "pip install 'turnproof[litellm-proxy]', or leave the proxy out with --direct.",

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.builtin import find_target
 from harness.errors import UsageError
-from harness.mutants import endpoint, kilo_agent, kilo_cli, model, opencode
+from harness.mutants import endpoint, kilo_agent, kilo_cli, live, model, opencode
 from harness.mutants.mutant import Mutant
 from harness.run import Observer, Order, run
 from harness.supervised import own_process_dies_with_parent
@@ -44,6 +44,8 @@ FAMILIES = (
     Family("model_server", "model-flaw:", model.FLAWS),
     Family("kilo_cli", "kilo-flaw:", kilo_cli.FLAWS),
     Family("kilo_agent", "kilo-mutant:", kilo_agent.MUTANTS),
+    Family("live_endpoint", "mutant:", live.ENDPOINTS),
+    Family("live_kilo_agent", "kilo-mutant:", live.AGENTS),
 )
 
 

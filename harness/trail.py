@@ -14,6 +14,9 @@ ASKED, SAID, OUTPUT, FAULT = "asked", "said", "output", "fault"
 """The labels of the words of a check: planted in the prompt, in the model's answer, in what a tool prints, and in a
 fault of the model server."""
 
+AFTERWARDS = "afterwards"
+"""The label of a turn that shows that the target still serves; those of its words begin with it."""
+
 FAR_ENDS: tuple[Hop, ...] = ("model", "provider")
 """The hops of which a chain has one at its end."""
 

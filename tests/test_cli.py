@@ -137,7 +137,7 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["verify"], 2, "Missing argument"),
         (["verify", "nothing.jsonl"], 2, "nothing.jsonl: cannot be read"),
         (["verify", "folder"], 2, "folder: cannot be read"),
-        (["verify", "file"], 2, "file: not a results file"),
+        (["verify", "file"], 10, "there is no evidence of turnproof in the text"),
         (["verify", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
         (["verify", "torn.jsonl"], 2, "the run did not finish"),
         (["verify", "interrupted.jsonl"], 2, "the run did not finish"),

@@ -13,6 +13,7 @@ MESSAGES = 40
 
 _CHARACTERS = 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ./_-]")
+_KEYWORD = re.compile(r"\bend\b")
 _ASKING: Mapping[Hop, tuple[str, str]] = {
     "client": ("client", "target"),
     "opencode": ("target", "opencode"),
@@ -82,4 +83,4 @@ def _ms(seconds: float) -> str:
 
 
 def _plain(text: str) -> str:
-    return _UNSAFE.sub("_", text)[:_CHARACTERS]
+    return _KEYWORD.sub("End", _UNSAFE.sub("_", text))[:_CHARACTERS]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.evidence.claims import Claims, claims_of
@@ -68,7 +68,7 @@ def _blocks(summary: Summary, provenance: Provenance, claims: Claims, detail: _D
     yield "### The exchanges"
     if detail.note:
         yield f"> To fit into a comment, {detail.note}; `evidence.json` has everything."
-    for checked in summary.checks:
+    for checked in dict.fromkeys(checked for row in summary.rows for checked in row.checks):
         yield from _check(checked, summary, detail)
     yield from _claims(claims)
 
@@ -89,11 +89,16 @@ def _about(summary: Summary, provenance: Provenance, claims: Claims) -> Iterator
     yield "target", f"{_code(header.target.name)}, of kind {escaped(header.target.kind)}"
     yield "its commit", _commit(provenance.target)
     for part in header.parts:
-        yield "part of the chain", _code(", ".join(f"{name} {value}" for name, value in part.items()))
+        yield "part of the chain", _code(_part(part))
     yield "ran", escaped(f"{claims.started} to {claims.ended}, run {claims.run}")
     yield "turnproof", escaped(f"{provenance.harness}, sources sha256 {provenance.sources}")
     yield "on", escaped(f"Python {provenance.python}, {provenance.system}")
     yield "evidence.json", f"seal {_code(claims.bundle)}"
+
+
+def _part(part: Mapping[str, str]) -> str:
+    told = [f"{name} {value}" for name, value in part.items() if name not in ("name", "version")]
+    return ", ".join([f"{part['name']} {part.get('version', '')}".rstrip(), *told])
 
 
 def _commit(commit: Commit | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.evidence.provenance import Provenance
 from harness.exchange import Exchange, Hop
 from harness.results import Results
-from harness.trail import ASKED, FAULT, OUTPUT, SAID, sightings
+from harness.trail import AFTERWARDS, ASKED, FAULT, OUTPUT, SAID, sightings
 from harness.verdict import Checked, Summary
 from harness.world import derive_nonce
 
@@ -17,6 +17,8 @@ _PLANTED: Mapping[str, str] = {
     SAID: "in the model's answer",
     OUTPUT: "in two halves, in a tool call",
     FAULT: "in a fault of the model server",
+    f"{AFTERWARDS} {ASKED}": "in the client's next prompt",
+    f"{AFTERWARDS} {SAID}": "in the model's next answer",
 }
 _BEHIND: tuple[Hop, ...] = ("opencode", "proxy", "model", "provider")
 

@@ -83,7 +83,9 @@ def expect_signed(kind: str, payload: bytes, signatures: Sequence[Signature], ke
     wanted = keyid_of(key)
     own = [signature for signature in signatures if signature.keyid == wanted]
     if not signatures:
-        raise Refused("wrongly signed", "it has no signature", "Ask for one that was made with --sign.")
+        raise Refused(
+            "wrongly signed", "it has no signature", "Give the envelope, or ask for evidence that was made with --sign."
+        )
     if not own:
         others = ", ".join(signature.keyid[:16] for signature in signatures)
         raise Refused("wrongly signed", f"it is signed by the key {others}, not by {wanted[:16]}")

@@ -17,9 +17,9 @@ STANDARD_INPUT = "-"
 
 
 def is_results(file: str) -> bool:
-    """Whether the file is one of results, by its first line."""
-    if file == STANDARD_INPUT:
-        return False
+    """Whether the file is one of results, by its name or its first line."""
+    if file == STANDARD_INPUT or file.endswith(".jsonl"):
+        return file != STANDARD_INPUT
     try:
         with Path(file).open(encoding="utf-8", errors="replace") as stream:
             first = json.loads(stream.readline())

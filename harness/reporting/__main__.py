@@ -8,6 +8,7 @@ from typing import Any
 from harness.mutants.endpoint import MUTANTS
 from harness.mutants.kilo_agent import MUTANTS as KILO_MUTANTS
 from harness.mutants.kilo_cli import FLAWS as KILO_FLAWS
+from harness.mutants.live import AGENTS, ENDPOINTS
 from harness.mutants.model import FLAWS as MODEL_FLAWS
 from harness.mutants.mutant import Mutant
 from harness.mutants.opencode import FLAWS
@@ -20,7 +21,7 @@ def page() -> str:
     """The page for all suites as they are now."""
     caught: dict[str, list[str]] = {}
     mutants: tuple[Mutant[Any], ...] = (*MUTANTS, *FLAWS, *MODEL_FLAWS, *KILO_FLAWS, *KILO_MUTANTS)
-    for mutant in mutants:
+    for mutant in (*mutants, *ENDPOINTS, *AGENTS):
         for id_ in mutant.caught_by:
             caught.setdefault(id_, []).append(mutant.name)
     names = suites()

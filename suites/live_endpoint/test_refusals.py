@@ -14,8 +14,8 @@ from harness.expectations import expect_no_calls, expect_refusal, shown
 from harness.fakes.model.script import Answer
 from harness.fixtures.live import Chain, Turn
 from harness.tap_script import Refuse
-from harness.target import Agent, KeyFacts
-from harness.trail import ASKED, FAULT, Passed, answers
+from harness.target import Agent, Facts, KeyFacts
+from harness.trail import AFTERWARDS, ASKED, FAULT, Passed, answers
 
 Nonce = Callable[[str], str]
 
@@ -25,16 +25,19 @@ def _work(passed: Passed) -> tuple[Exchange, ...]:
 
 
 @pytest.mark.requirement("LE-REFUSAL-1")
-def test_an_unknown_model_is_refused(
-    client: Client, chain: Chain, nonce: Nonce, key: KeyFacts, round_trip: Turn
+def test_a_model_out_of_reach_is_refused(
+    client: Client, chain: Chain, nonce: Nonce, target: Facts, key: KeyFacts, round_trip: Turn
 ) -> None:
-    """Nothing of it is seen on any hop; a good one is served."""
-    refused = client.send("refused", ask(nonce("nobody"), nonce(ASKED)), key=key.name)
+    """One that nobody has, and one of an agent that exists; nothing of them is seen on any hop, and a good one is
+    served."""
+    outside = [agent.id for agent in target.agents if agent.id not in key.agents][:1]
     mend = "look the model up among the key's agents, and answer 404 model_not_found when it is not there"
-    expect_refusal(refused, {404}, "a model that nobody has", mend, code="model_not_found")
+    for model in (nonce("nobody"), *outside):
+        refused = client.send(f"refused {model}", ask(model, nonce(ASKED)), key=key.name)
+        expect_refusal(refused, {404}, "a model that the key does not reach", mend, code="model_not_found")
     for passed in chain.passed("refused"):
         expect_no_calls(_work(passed), f"the hop {passed.hop}", "a refused model")
-    round_trip("afterwards")
+    round_trip(AFTERWARDS)
 
 
 @pytest.mark.requirement("LE-FAULT-1")
@@ -55,4 +58,4 @@ def test_a_fault_beyond_the_endpoint_is_a_502(
     if chain.scripted:
         told = any(answers(call, fault) for call in chain.passed("fault")[-1].asking(asked))
         expect(told, f"the fault {fault} at the far end", "no call met it", "pass the prompt on", reply)
-    round_trip("afterwards")
+    round_trip(AFTERWARDS)

@@ -38,8 +38,11 @@ def _first_text(reply: Exchange) -> float:
 
 @pytest.mark.requirement("LE-STREAM-1")
 def test_a_stream_goes_all_the_way_round(round_trip: Turn, chain: Chain, nonce: Nonce) -> None:
-    """Its text is there after the model was asked for it."""
+    """Its text is there after the model was asked for it, and it ends with [DONE]."""
     reply = round_trip(stream=True)
+    events = stream_of(reply).events
+    told = bool(events) and events[-1].data == "[DONE]"
+    expect(told, "a stream that ends with [DONE]", repr(events[-1:]), "end with data: [DONE]", reply)
     asked = chain.passed("stream")[-1].asking(nonce(ASKED))[0]
     late = f"{asked.began - _first_text(reply):.3f} s before it"
     mend = "stream what the model says"
@@ -61,10 +64,13 @@ def test_a_tool_step_goes_all_the_way_round(
     asked, said, output = nonce(ASKED), nonce(SAID), nonce(OUTPUT)
     command = {"command": f"echo {output[:11]}''{output[11:]}", "description": "say a word"}
     call = ToolCall(TOOL, json.dumps(command))
-    steps = (Answer("", tool_calls=(call,), finish="tool_calls"), Answer(said))
+    steps = (Answer(nonce("early"), tool_calls=(call,), finish="tool_calls"), Answer(said))
     script.answer("two steps", *steps, nonce=asked)
     reply = client.send("ask", ask(agent.id, asked), key=key.name)
-    expect_said(expect_completion(reply, "a turn with a tool step"), said, reply)
+    content = expect_completion(reply, "a turn with a tool step")
+    expect_said(content, said, reply)
+    last = "answer with the text of the last step alone"
+    expect(nonce("early") not in content, "nothing of the step before the tool ran", content, last, reply)
     passed = chain.passed("turn")
     expect_passed(reply, passed, asked, said)
     calls = passed[-1].asking(asked)

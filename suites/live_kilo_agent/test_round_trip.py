@@ -16,7 +16,7 @@ from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.kilo_agent import PLAIN
 from harness.kilo_agent_actors import Agent, Agents
 from harness.kilo_answers import expect_answered, is_finished, text_of
-from harness.trail import ASKED, FAULT, OUTPUT, SAID, Passed, answers, asks, expect_passed
+from harness.trail import AFTERWARDS, ASKED, FAULT, OUTPUT, SAID, Passed, answers, asks, expect_passed
 
 Nonce = Callable[[str], str]
 Turn = Callable[..., Exchange]
@@ -101,7 +101,7 @@ def test_a_model_that_is_not_there_is_no_finished_run(
     mend = "say in the answer that the run failed"
     expect(reply.status is not None and not is_finished(reply), expected, shown(reply), mend, reply)
     _expect_met(journal.read("calls", "model"), nonce(ASKED), 404, reply)
-    round_trip("afterwards")
+    round_trip(AFTERWARDS)
 
 
 @pytest.mark.requirement("LK-FAULT-1")
@@ -118,4 +118,4 @@ def test_a_fault_of_the_model_server_is_not_the_answer(
     expect(nonce(FAULT) not in said, "nothing of the fault as the assistant's words", said, mend, reply)
     true = nonce(SAID) in said or not is_finished(reply)
     expect(true, f"the word {nonce(SAID)}, or a run that is not called finished", shown(reply), mend, reply)
-    round_trip("afterwards")
+    round_trip(AFTERWARDS)

@@ -1,6 +1,7 @@
-"""An endpoint on the standard library with nothing behind it, which says `ok` to every prompt.
+"""An endpoint on the standard library that asks nobody, which says `ok` to every prompt.
 
-python canned.py PORT. It accepts the key $ENDPOINT_KEY, and takes $DELAY seconds for each answer.
+python canned.py PORT. It accepts the key $ENDPOINT_KEY, and takes $DELAY seconds for each answer. With $SAYS `echo` it
+says the prompt, with `words` every random word that it was ever sent.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import re
 import sys
 import time
 from typing import Any
 
 KEY = os.environ.get("ENDPOINT_KEY")
 DELAY = float(os.environ.get("DELAY", "0"))
+SAYS = os.environ.get("SAYS", "ok")
+WORDS: list[str] = []
 
 
 def refusal(status: int, message: str, code: str | None, param: str | None = None) -> tuple[int, Any]:
@@ -24,6 +28,11 @@ def refusal(status: int, message: str, code: str | None, param: str | None = Non
 def frame(kind: str, **choice: Any) -> dict[str, Any]:
     choices = [{"index": 0, "finish_reason": "stop", **choice}]
     return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": "solver", "choices": choices}
+
+
+def said(prompt: str) -> str:
+    WORDS.extend(re.findall("tp[a-p]{20}", prompt))
+    return {"echo": prompt, "words": " ".join(WORDS)}.get(SAYS, "ok")
 
 
 def answer(authorization: str | None, body: dict[str, Any] | None) -> tuple[int, Any]:
@@ -37,7 +46,7 @@ def answer(authorization: str | None, body: dict[str, Any] | None) -> tuple[int,
         return refusal(404, "no such model", "model_not_found")
     if not isinstance(body.get("stream"), bool | None):
         return refusal(400, "stream must be a boolean", None, "stream")
-    message = {"role": "assistant", "content": "ok"}
+    message = {"role": "assistant", "content": said(str(body["messages"][-1]["content"]))}
     if not body.get("stream"):
         return 200, frame("chat.completion", message=message)
     return 200, f"data: {json.dumps(frame('chat.completion.chunk', delta=message))}\n\ndata: [DONE]\n\n"
