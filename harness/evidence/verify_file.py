@@ -41,6 +41,8 @@ def verify_file(
         commit=_commit(commit),
         key=None if key is None else public_key(key),
     )
+    if file == STANDARD_INPUT and standard_input.isatty():
+        raise UsageError("there is nothing to verify", "Name a file, or pipe the text of a pull request into it.")
     text = standard_input.read() if file == STANDARD_INPUT else _text(Path(file))
     return verify(text, demands, None if bundle is None else _text(bundle))
 
