@@ -31,6 +31,7 @@ _CALL_SECONDS = 10.0
 _READY_SECONDS = 120.0
 _POLL_SECONDS = 0.1
 _STEP = "the proxy comes up"
+_PROGRAM = "from litellm import run_server; run_server()"
 _NO_KEY = "none"
 """The key that our model server is called with: it takes any."""
 
@@ -146,8 +147,7 @@ def _litellm(upstream: tuple[str, str], key: str, named: Mapping[str, str], work
     config = folder / "config.json"  # JSON is YAML too
     config.write_text(json.dumps(_config(named)), encoding="utf-8")
     port = str(free_port())
-    program = "from litellm import run_server; run_server()"
-    command = [sys.executable, "-c", program, "--config", str(config), "--host", "127.0.0.1", "--port", port]
+    command = [sys.executable, "-c", _PROGRAM, "--config", str(config), "--host", "127.0.0.1", "--port", port]
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
