@@ -72,8 +72,10 @@ def start_opencode(proxy_url):
             print("opencode cannot be started:", error, file=sys.stderr)
             return None
     # An answer on the port could be a stranger's: only what it says itself tells that it is ours.
-    said = until(lambda: b"opencode server listening" in log.read_bytes(), process, within=20.0)
-    return f"http://127.0.0.1:{port}" if said else None
+    if not until(lambda: b"opencode server listening" in log.read_bytes(), process, within=40.0):
+        print("opencode did not come up", file=sys.stderr)
+        return None
+    return f"http://127.0.0.1:{port}"
 
 
 def main():
