@@ -137,7 +137,7 @@ class Attached:
         if answer.status_code == 410:
             raise _lost(self._held)
         if answer.status_code != 200:
-            raise HarnessError(f"{self._held} cannot {name}: {_error(answer)}", "please report this")
+            raise HarnessError(f"{self._held} cannot {name}: {_error(answer)}")
         return int(answer.json()["told"])
 
     def _hear_all(self, told: int) -> None:

@@ -100,7 +100,8 @@ def _round_trip_of_opencode(launch: Launch, seed: str, say: Say) -> None:
     live.close_window()
     if reply.status != 200 or answered not in reply.text or not any(_holds(call, asked) for call in calls):
         message = f"{len(calls)} calls reached the model server; opencode answered {_shown(reply)}"
-        raise TargetNotReady("a nonce makes it all the way round", message)
+        hint = "try another version, or the stand-in: turnproof doctor stand-in"
+        raise TargetNotReady("a nonce makes it all the way round", message, hint)
     say("a nonce made it all the way round", f"client, opencode, model server, in {reply.duration or 0:.1f} s")
 
 

@@ -49,3 +49,6 @@ class TargetNotReady(TurnproofError):
 
 class HarnessError(TurnproofError):
     """turnproof itself failed: the fault is ours, and the run says nothing about the target."""
+
+    def __init__(self, message: str, hint: str = "this is a fault of turnproof: please report it") -> None:
+        super().__init__(message, hint)

@@ -22,6 +22,9 @@ _SECONDS = 30.0
 # A key is some bytes; what prints without an end must not fill the disk.
 _FILE_BYTES = 16 << 20
 _STEP = "its keys are had"
+_COMMAND = "make the command by hand in the folder of the target file, and mend it there"
+_MINT = "check the request under mint or revoke, and the target's output"
+_POINTER = "check the pointer against an answer of the target"
 
 
 def obtain(target: Target, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -63,13 +66,13 @@ def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: 
                 command, env=os.environ, cwd=target.folder, name=where, stdout=printed, file_bytes=_FILE_BYTES
             )
         except StartFailed as error:
-            raise TargetNotReady(_STEP, f"{where}: its command cannot be run: {error.reason}") from error
+            raise TargetNotReady(_STEP, f"{where}: its command cannot be run: {error.reason}", _COMMAND) from error
         with process:
             status = process.wait(_SECONDS)
         secret = printed.read_text(encoding="utf-8", errors="replace").strip()
     if status != 0:
         end = f"did not end within {_SECONDS:g} s" if status is None else told_end(status).removeprefix("it ")
-        raise TargetNotReady(_STEP, f"{where}: its command {end}", log=process.output.text())
+        raise TargetNotReady(_STEP, f"{where}: its command {end}", _COMMAND, process.output.text())
     if not secret:
         raise TargetNotReady(_STEP, f"{where}: its command printed nothing", "print the key on standard output")
     return secret
@@ -95,9 +98,9 @@ def _send(request: Request, values: Mapping[str, str], where: str) -> Any:
         response.raise_for_status()
         return response.json() if response.content else None
     except httpx.HTTPStatusError as error:
-        raise TargetNotReady(_STEP, f"{where}: the target answered {error.response.status_code}") from error
+        raise TargetNotReady(_STEP, f"{where}: the target answered {error.response.status_code}", _MINT) from error
     except (httpx.HTTPError, ValueError) as error:
-        raise TargetNotReady(_STEP, f"{where}: {error}") from error
+        raise TargetNotReady(_STEP, f"{where}: {error}", _MINT) from error
 
 
 def _point(value: Any, pointer: str, where: str) -> str:
@@ -105,7 +108,7 @@ def _point(value: Any, pointer: str, where: str) -> str:
     try:
         found = pointed(value, pointer)
     except LookupError as error:
-        raise TargetNotReady(_STEP, f"{where}: the answer has nothing at {pointer}") from error
+        raise TargetNotReady(_STEP, f"{where}: the answer has nothing at {pointer}", _POINTER) from error
     if not isinstance(found, (str, int)) or isinstance(found, bool) or found == "":
-        raise TargetNotReady(_STEP, f"{where}: what the answer has at {pointer} is no text")
+        raise TargetNotReady(_STEP, f"{where}: what the answer has at {pointer} is no text", _POINTER)
     return str(found)

@@ -117,7 +117,7 @@ def round_trip(target: Target, desk: KiloDesk, live: LiveTarget, seed: str) -> t
     live.close_window()
     if answered not in ran.stdout or not any(_holds(call, asked) for call in calls):
         message = f"{len(calls)} calls reached the model server; the CLI ended with status {ran.status}"
-        raise TargetNotReady("a nonce makes it all the way round", message, log=ran.stdout + ran.stderr)
+        raise TargetNotReady("a nonce makes it all the way round", message, "see its output", ran.stdout + ran.stderr)
     return "a nonce made it all the way round", f"prompt, CLI, model server, in {ran.seconds:.1f} s"
 
 

@@ -35,6 +35,7 @@ MODELS = ("vendor/large-1", "small-1")
 
 _READY = re.compile(r"opencode server listening on (http://\S+)")
 _READY_SECONDS = 60.0
+_SLOW = "see its output; on a machine that does much else, try again"
 _CALL_SECONDS = 10.0
 _QUIET = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
@@ -149,7 +150,7 @@ def start(
     match = _READY.search(line or "")
     if match is None:
         process.stop()
-        raise TargetNotReady("opencode starts", "opencode did not come up", log=process.output.text())
+        raise TargetNotReady("opencode starts", "opencode did not come up", _SLOW, process.output.text())
     return process, match.group(1)
 
 

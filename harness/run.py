@@ -133,9 +133,9 @@ def _outcome(
     if (lost := recorder.not_ready) is not None:
         return "not-ready", _of_a_worker(lost) if workers else lost
     if recorder.broken:
-        return "error", HarnessError("\n".join(recorder.broken), "this is a fault of turnproof: please report it")
+        return "error", HarnessError("\n".join(recorder.broken))
     if recorder.count != planned:
-        return "error", HarnessError(f"{planned} checks were planned, {recorder.count} were made", "please report this")
+        return "error", HarnessError(f"{planned} checks were planned, {recorder.count} were made")
     return "finished", None
 
 
@@ -181,7 +181,7 @@ def _run_pytest(arguments: list[str], plugins: list[object]) -> None:
     if code == pytest.ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise HarnessError(f"pytest ended with {code!r}: {said.getvalue()[-4000:]}", "please report this")
+        raise HarnessError(f"pytest ended with {code!r}: {said.getvalue()[-4000:]}")
 
 
 def _header(order: Order, everything: tuple[Planned, ...], planned: tuple[Planned, ...], part: Part | None) -> Header:

@@ -65,7 +65,8 @@ def tell(summary: Summary, folder: Path, environment: Mapping[str, str]) -> str:
             with Path(environment[name]).open("a", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
-            raise UsageError(f"{environment[name]}: cannot be written: {error.strerror}") from error
+            hint = f"{name} is to name a file that a step may write"
+            raise UsageError(f"{environment[name]}: cannot be written: {error.strerror}", hint) from error
     return commands(summary)
 
 
