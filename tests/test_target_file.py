@@ -8,6 +8,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.fakes.kilo.rules import NEWEST
+from harness.pytest_run import collect
 from harness.target import (
     OPENCODE_KEYS,
     Agent,
@@ -832,3 +833,10 @@ def test_an_executable_behind_an_agent_is_relative_to_the_file(tmp_path: Path) -
     start = '[start]\ncommand = ["run", "{config}"]\n'
     assert load(_write(tmp_path, f'{AGENT_HEAD}kilo = "./own"\n{start}')).kilo_behind == tmp_path / "own"
     assert load(_write(tmp_path, AGENT_HEAD + start)).kilo is None
+
+
+def test_the_waiver_of_the_documentation_names_a_check(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(\[\[waivers\]\]\n.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    (waiver,) = load(_write(tmp_path, HEAD + URL + AGENT + KEY + example)).waivers
+    named = [check for check in collect("agent_endpoint") if waiver.names(check.check, check.requirements)]
+    assert len(named) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -33,17 +32,27 @@ def told(result: Result) -> dict[str, Any]:
     return summary
 
 
-def completed(path: Path) -> str:
-    """Draft what fails, complete the draft; the file's text."""
-    assert judge(path, "--write-waivers").exit_code == 1
-    text = path.read_text(encoding="utf-8").replace("[[waivers]]\n", f"[[waivers]]\n{COMPLETE}")
+@pytest.fixture(scope="module")
+def draft(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What is drafted at the end of the file: the same whenever the endpoint fails so."""
+    path = Path(running.canned(tmp_path_factory.mktemp("draft")))
+    before = path.read_text(encoding="utf-8")
+    result = judge(path, "--write-waivers", "--out", str(path.parent / "out"))
+    assert result.exit_code == 1
+    assert f"1 waiver was drafted at the end of {path}: write owner, reason and link of each" in result.stderr
+    return path.read_text(encoding="utf-8").removeprefix(before)
+
+
+@pytest.fixture
+def completed(path: Path, draft: str) -> str:
+    """The text of the file, with the completed draft in it."""
+    text = path.read_text(encoding="utf-8") + draft.replace("[[waivers]]\n", f"[[waivers]]\n{COMPLETE}")
     path.write_text(text, encoding="utf-8")
     return text
 
 
-def test_draft_lacks_what_a_person_has_to_say_and_is_refused_with_its_lines(path: Path) -> None:
-    drafted = judge(path, "--write-waivers")
-    assert "1 waiver was drafted at the end of canned.toml: write owner, reason and link of each" in drafted.stderr
+def test_draft_lacks_what_a_person_has_to_say_and_is_refused_with_its_lines(path: Path, draft: str) -> None:
+    path.write_text(path.read_text(encoding="utf-8") + draft, encoding="utf-8")
     line = path.read_text(encoding="utf-8").split("\n").index("[[waivers]]") + 1
     refused = judge(path)
     assert refused.exit_code == 2
@@ -51,11 +60,8 @@ def test_draft_lacks_what_a_person_has_to_say_and_is_refused_with_its_lines(path
         assert f"canned.toml:{line}: waivers[0]: {key} is missing: add {key} = " in refused.stderr
 
 
-def test_completed_draft_waives_the_failure_in_every_worker(path: Path) -> None:
-    text = completed(path)
-    assert f'check = "{CHECK}"\n' in text
-    end = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
-    assert f"until = {end.isoformat()}\n" in text
+def test_completed_draft_waives_the_failure_in_every_worker(path: Path, completed: str) -> None:
+    assert f'check = "{CHECK}"\n' in completed
     result = judge(path, "--json", "-n", "2")
     summary = told(result)
     assert (result.exit_code, summary["exit_code"]) == (0, 0)
@@ -65,15 +71,13 @@ def test_completed_draft_waives_the_failure_in_every_worker(path: Path) -> None:
     assert "waived until" in Path("turnproof-report/junit.xml").read_text(encoding="utf-8")
 
 
-def test_waived_failure_is_not_drafted_again(path: Path) -> None:
-    text = completed(path)
+def test_waived_failure_is_not_drafted_again(path: Path, completed: str) -> None:
     assert "no waivers were drafted" in judge(path, "--write-waivers").stderr
-    assert path.read_text(encoding="utf-8") == text
+    assert path.read_text(encoding="utf-8") == completed
 
 
-def test_waiver_that_ran_out_decides_and_is_not_drafted_again(path: Path) -> None:
-    text = completed(path)
-    kept = [line if not line.startswith("until") else 'until = "2026-01-31"' for line in text.split("\n")]
+def test_waiver_that_ran_out_decides_and_is_not_drafted_again(path: Path, completed: str) -> None:
+    kept = [line if not line.startswith("until") else 'until = "2026-01-31"' for line in completed.split("\n")]
     path.write_text("\n".join(kept), encoding="utf-8")
     result = judge(path, "--write-waivers")
     assert result.exit_code == 1
@@ -81,11 +85,19 @@ def test_waiver_that_ran_out_decides_and_is_not_drafted_again(path: Path) -> Non
     assert path.read_text(encoding="utf-8") == "\n".join(kept)
 
 
-def test_replay_confirms_the_verdicts_of_a_run_with_waivers(path: Path) -> None:
-    completed(path)
+def test_replay_confirms_the_verdicts_of_a_run_with_waivers(path: Path, completed: str) -> None:
+    assert "[[waivers]]" in completed
     judge(path)
     again = CliRunner().invoke(main, ["verify", "turnproof-report/results.jsonl"])
     assert (again.exit_code, again.stdout) == (0, "5 of 5 verdicts were confirmed by replay\n")
+
+
+def test_waiver_is_judged_by_what_all_shards_made(path: Path, completed: str) -> None:
+    assert "[[waivers]]" in completed
+    shards = [judge(path, "--json", "--shard", f"{number}/2", "--out", f"shards/{number}") for number in (1, 2)]
+    assert sorted(told(shard)["waivers"][0]["standing"] for shard in shards) == ["in-force", "unjudged"]
+    merged = CliRunner().invoke(main, ["merge", "shards", "--json"])
+    assert (merged.exit_code, told(merged)["waivers"][0]["standing"]) == (0, "in-force")
 
 
 def test_stale_waivers_have_an_exit_code_of_their_own(path: Path) -> None:
