@@ -15,6 +15,7 @@ from harness.kilo_agent_actors import RESPONSES, RUN, unaskable
 from harness.kilo_agent_start import as_variables
 from harness.kilo_command import __file__ as server
 from harness.kilo_command import run
+from harness.replay import replay
 from harness.run import Observer, Order
 from harness.run import run as measure
 from harness.target import Asked
@@ -113,6 +114,7 @@ def test_agent_that_is_a_command_is_judged(tmp_path: Path, place: list[str]) -> 
     assert error is None
     verdicts = {row.requirement.id: row.verdict for row in summarise(results).rows}
     assert verdicts == {"KA-CAPTURE-1": "pass", "KA-PARSE-1": "not-measured"}
+    assert [check.check for check in replay(results) if not check.agrees] == []
 
 
 def test_command_that_forgets_its_rollout_is_caught(tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def test_the_rate_cap_of_a_key_survives_json() -> None:
     assert Facts.from_json(json.loads(json.dumps(facts.to_json()))) == facts
 
 
+def test_how_an_agent_is_asked_survives_json_and_is_left_out_where_it_is_as_usual() -> None:
+    facts = replace(_target().facts, asked="argument")
+    assert Facts.from_json(json.loads(json.dumps(facts.to_json()))) == facts
+    assert "asked" not in _target().facts.to_json()
+
+
 def test_facts_of_a_started_target_say_that_no_url_was_given() -> None:
     assert not _target(Start(("run",), {})).facts.url_given
 
