@@ -195,7 +195,8 @@ def _await(url: str, key: str, process: Supervised) -> None:
                 if good.status_code == 200 and bad.status_code >= 400:
                     return
             time.sleep(_POLL_SECONDS)
-    raise TargetNotReady(_STEP, f"LiteLLM did not come up within {_READY_SECONDS:g} s", log=process.output.text())
+    message = f"LiteLLM did not come up within {_READY_SECONDS:g} s"
+    raise TargetNotReady(_STEP, message, "see its output", process.output.text())
 
 
 def _serve(engine: Engine, ends: contextlib.ExitStack, server: ModelServer | Tap) -> None:
