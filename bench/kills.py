@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-_LATEST_KILL = 30.0
+_LATEST_KILL = 10.0
 _PATIENCE = 20.0
 _COMMAND = (sys.executable, "-c", "from harness.cli import main; main()", "run")
 

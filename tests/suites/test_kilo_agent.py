@@ -30,8 +30,10 @@ MODES = ("gone", "empty", "500", "echo", "400")
 
 def doing_nothing(mode: str) -> Target:
     reference = find_target(REFERENCE)
-    start = Start(("{python}", "-I", "-S", str(NOTHING), mode, "{port}", "{config}"), {})
-    return replace(reference, name=mode, start=start, ready=Ready(path="/health", within=5.0), deadline=1.0)
+    command = ("false",) if mode == "gone" else ("{python}", "-I", "-S", str(NOTHING), mode, "{port}", "{config}")
+    return replace(
+        reference, name=mode, start=Start(command, {}), ready=Ready(path="/health", within=5.0), deadline=1.0
+    )
 
 
 def judge(target: Target) -> list[CheckResult]:
