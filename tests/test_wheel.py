@@ -57,7 +57,9 @@ def test_wheel_holds_one_package_with_suites_fixtures_and_their_data(wheel: Path
         f"{metadata}/licenses/LICENSE",
     }
     assert wanted - set(names) == set()
-    assert not any("__pycache__" in name or name.startswith("harness/reports/run") for name in names)
+    assert not any(
+        "__pycache__" in name or name.startswith(("harness/reports/run", "harness/reports/sample")) for name in names
+    )
 
 
 def test_installed_wheel_judges_the_reference_outside_of_the_checkout(

@@ -27,19 +27,20 @@ from harness.matrix.plan import Comparison, Matrix
 from harness.matrix.report import Report
 from harness.matrix.run import run_matrix
 from harness.supervised import Supervised
+from tests import running
 from tests.matrix.binaries import kilo_in
 
 VERSIONS = ("7.7.2", "7.7.7")
 MATRIX = Matrix("kilo", (Comparison("kilo", "kilo_cli", VERSIONS, checks="slash"),), within=240.0)
 ONE = Matrix("kilo", (Comparison("kilo", "kilo_cli", VERSIONS[:1], checks="slash"),), within=240.0)
-ADDRESS = re.compile(r"^address \S+$")
+ADDRESS = re.compile(r"^address (\S+) (\d+)$")
 NODES = """
 import signal
 from ray.cluster_utils import Cluster
 node = {"num_cpus": 1, "include_dashboard": False}
 cluster = Cluster(initialize_head=True, head_node_args=node)
-cluster.add_node(**node)
-print("address", cluster.address, flush=True)
+second = cluster.add_node(**node).all_processes["raylet"][0].process.pid
+print("address", cluster.address, second, flush=True)
 signal.pause()
 """
 
@@ -55,10 +56,9 @@ def loopback() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a cluster of two nodes, on which two versions of the CLI are in the cache."""
-    folder = tmp_path_factory.mktemp("cluster")
+@contextmanager
+def two_nodes(folder: Path) -> Iterator[tuple[str, int]]:
+    """A cluster of two nodes, on which two versions of the CLI are in the cache: its address, and the second's pid."""
     for version in VERSIONS:
         kilo_in(folder / "cache", version)
     short = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # the path of a socket has few characters
@@ -70,8 +70,16 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with Supervised.start(argv, env=os.environ, cwd=folder, name="a Ray cluster") as nodes:
             told = nodes.wait_for_line(ADDRESS, time.monotonic() + 120.0)
             assert told is not None, nodes.output.text()
-            yield told.split()[1]
+            _, address, second = told.split()
+            yield address, int(second)
     shutil.rmtree(short, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a cluster that the tests share."""
+    with two_nodes(tmp_path_factory.mktemp("cluster")) as (found, _):
+        yield found
 
 
 def workers() -> dict[int, int]:
@@ -84,14 +92,15 @@ def workers() -> dict[int, int]:
     return found
 
 
-def killing(count: int) -> Callable[[], list[int]]:
-    """Kill the next workers that run a cell, one after another; what is returned waits for that, and tells which."""
+def killing(count: int, *, node: int | None = None) -> Callable[[], list[int]]:
+    """Kill the next workers that run a cell, one after another, or `node` once it runs one; the function that is
+    returned waits for that, and tells what was killed."""
     killed: list[int] = []
 
     def kill() -> None:
         deadline = time.monotonic() + 120.0
         while len(killed) < count and time.monotonic() < deadline:
-            for pid in workers():
+            for pid in workers() if node is None else {node}.intersection(workers().values()):
                 if pid not in killed and len(killed) < count:
                     os.kill(pid, signal.SIGKILL)
                     killed.append(pid)
@@ -145,6 +154,30 @@ def test_cell_whose_worker_is_killed_is_run_again(address: str, tmp_path: Path) 
     report = run_on(address, tmp_path, ONE)
     assert len(killed()) == 1
     assert [(outcome.exit_code, outcome.reason) for outcome in report.outcomes] == [(0, "")]
+
+
+@with_ray
+def test_cell_whose_node_is_lost_is_run_again(tmp_path: Path) -> None:
+    with two_nodes(tmp_path) as (address, second):
+        killed = killing(1, node=second)
+        report = run_on(address, tmp_path / "out", MATRIX)
+        assert len(killed()) == 1
+        assert [(outcome.exit_code, outcome.reason) for outcome in report.outcomes] == [(0, ""), (0, "")]
+
+
+@with_ray
+def test_interrupted_matrix_ends_its_cells_on_the_nodes(address: str, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(
+        'name = "m"\n[[compare]]\nbinary = "kilo"\nsuite = "kilo_cli"\nversions = ["7.7.2"]\n'
+    )
+    with running.Run("matrix", "m.toml", "--executor", "ray", "--address", address, cwd=tmp_path) as run:
+        run.until("begins")
+        deadline = time.monotonic() + 120.0
+        while not workers() and time.monotonic() < deadline:
+            threading.Event().wait(0.05)
+        run.signal(signal.SIGINT)
+        assert run.wait() == 130
+    assert workers() == {}
 
 
 @with_ray
