@@ -57,6 +57,9 @@ class Cluster:
         try:
             with terminable():  # Ray takes SIGTERM for itself
                 yield from self._run(tasks, within, watch)
+        except (OSError, ray.exceptions.RayError) as error:
+            hint = "The cells that came back are kept: run it again with --resume."
+            raise HarnessError(f"the Ray cluster at {self._address} was lost: {error}", hint) from error
         finally:
             ray.shutdown()
 
@@ -74,11 +77,15 @@ class Cluster:
                     task = waiting.pop(reference)
                     yield task, self._result(reference)
         finally:
-            for reference in waiting:
-                with suppress(ray.exceptions.RayError):
-                    ray.cancel(reference)
-            if waiting:
-                ray.wait(list(waiting), num_returns=len(waiting), timeout=_GRACE)
+            with suppress(OSError, ray.exceptions.RayError):
+                self._end(list(waiting))
+
+    def _end(self, running: list[Any]) -> None:
+        """End what still runs, and wait until it has."""
+        for reference in running:
+            self._ray.cancel(reference)
+        if running:
+            self._ray.wait(running, num_returns=len(running), timeout=_GRACE)
 
     def _result(self, reference: Any) -> Returned:
         """What a task returned; a task that was lost for good comes back as an error of ours, with no results."""
