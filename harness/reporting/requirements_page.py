@@ -28,13 +28,13 @@ def requirements_page(
     for suite, requirements in suites.items():
         lines += ["", f"## {suite}"]
         for requirement in requirements:
-            lines += _entry(requirement, planned[suite], mutants.get(requirement.id, ()))
+            lines += _entry(suite, requirement, planned[suite], mutants.get(requirement.id, ()))
     return "\n".join(lines) + "\n"
 
 
-def _entry(requirement: Requirement, planned: Sequence[Planned], mutants: Sequence[str]) -> list[str]:
+def _entry(suite: str, requirement: Requirement, planned: Sequence[Planned], mutants: Sequence[str]) -> list[str]:
     checks = [check.check for check in planned if requirement.id in check.requirements]
-    functions = dict.fromkeys(check.partition("[")[0].rpartition("/")[2].replace("::", "`: `") for check in checks)
+    functions = dict.fromkeys(_linked(suite, check.partition("[")[0].rpartition("/")[2]) for check in checks)
     need = f", for targets with `{requirement.capability}`" if requirement.capability else ""
     return [
         "",
@@ -43,6 +43,11 @@ def _entry(requirement: Requirement, planned: Sequence[Planned], mutants: Sequen
         f"{requirement.level}{need}. {requirement.statement}",
         "",
         f"- sources: {', '.join(requirement.sources)}",
-        *(f"- check `{function}`" for function in functions),
+        *(f"- check {function}" for function in functions),
         f"- mutants that it catches: {', '.join(f'`{name}`' for name in mutants) or 'none'}",
     ]
+
+
+def _linked(suite: str, check: str) -> str:
+    file, _, function = check.partition("::")
+    return f"[{file}](../suites/{suite}/{file}): `{function}`"

@@ -19,4 +19,4 @@ def test_requirement_names_its_checks_and_mutants() -> None:
     planned = [Planned("xx/test_one.py::test_it[a]", (ROW.id,), "it (a)"), Planned("xx/test_two.py::test_b", (), "b")]
     text = requirements_page({"xx": [ROW]}, {"xx": planned}, {ROW.id: ["broken"]})
     assert "MUST, for targets with `mint`. It holds." in text
-    assert "- check `test_one.py`: `test_it`\n- mutants that it catches: `broken`" in text
+    assert "- check [test_one.py](../suites/xx/test_one.py): `test_it`\n- mutants that it catches: `broken`" in text
