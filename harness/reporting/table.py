@@ -24,10 +24,13 @@ from harness.reporting.findings import (
 )
 from harness.reporting.headline import headline
 from harness.reporting.transcript import transcript
-from harness.reporting.visible import one_line
+from harness.reporting.visible import one_line, shortened
 from harness.verdict import CONFORMS, Checked, Row, Status, Summary
 
 _BODY_CHARACTERS = 800
+# A first run of an endpoint may have a hundred failures, and nobody reads on after a few screens.
+_WHOLE_FAILURES = 10
+_SHORT = 200
 STYLES: dict[Status, str] = {
     "error": "bold magenta",
     "fail": "bold red",
@@ -45,12 +48,16 @@ def render(summary: Summary, console: Console) -> None:
     view = _View(summary, console.encoding)
     if summary.made:
         console.print(view.table())
-    for first, *others in alike(failures(summary)):
-        console.print(view.failure(first))
+    groups = sorted(alike(failures(summary)), key=lambda group: not summary.check_decides(group[0]))
+    for number, (first, *others) in enumerate(groups):
+        console.print(view.failure(first, whole=number < _WHOLE_FAILURES))
         if others:
             titles = "; ".join(checked.title for checked in others)
             console.print(view.text(f"  the same in {len(others)} more: {titles}", "dim"))
     console.print()
+    if (more := len(groups) - _WHOLE_FAILURES) > 0:
+        told = f"of {more} more failures the exchanges are in the reports; -k with a requirement shows those of one"
+        console.print(view.text(told, "dim"))
     for checked in waived(summary):
         console.print(view.text(f"waived {by_waivers(checked)}: {ids(checked)} {checked.title}", "cyan"))
     for told in waivers_to_mend(summary):
@@ -113,16 +120,17 @@ class _View(Shown):
             table.add_row(*self._cells(row))
         return table
 
-    def failure(self, checked: Checked) -> Group:
-        """One failing check: what was expected, what came, how to mend it, and the exchange."""
+    def failure(self, checked: Checked, whole: bool) -> Group:
+        """One failing check: what was expected, what came, how to mend it, and when `whole` the exchange."""
         told = account(checked, self._summary)
+        lines = told.lines if whole else tuple((name, shortened(text, _SHORT)) for name, text in told.lines)
         beside = "" if self._summary.check_decides(checked) else ", does not decide"
         title = Text.assemble(
             self.text(f"{checked.status} ", STYLES[checked.status]),
             self.text(f"{ids(checked)} ({levels(checked)}{beside}): {checked.title}", "bold"),
         )
-        parts: list[RenderableType] = [Text(), title, Padding(self.lines(told.lines), (0, 0, 0, 2), expand=False)]
-        if told.exchange:
+        parts: list[RenderableType] = [Text(), title, Padding(self.lines(lines), (0, 0, 0, 2), expand=False)]
+        if told.exchange and whole:
             parts.append(Padding(self.block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4), expand=False))
         return Group(*parts)
 

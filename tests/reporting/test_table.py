@@ -16,6 +16,7 @@ from tests.sample_results import (
     finding,
     hostile_summary,
     mixed_summary,
+    requirement,
     result,
     results,
     waiver,
@@ -70,6 +71,21 @@ def test_run_without_a_check_has_no_table() -> None:
     text = _rendered(summarise(results([], outcome="not-ready", error="it ended")))
     assert "requirement" not in text
     assert text.strip().startswith("target not ready: it ended")
+
+
+def test_after_ten_failures_the_exchanges_are_left_to_the_reports() -> None:
+    checks = [result(f"f{n}", (f"AE-A-{n}",), "fail", replace(finding(2), expected=f"{n} things")) for n in range(13)]
+    text = _rendered(summarise(results(checks, exchanges=[exchange(2)])))
+    assert text.count("#2 turnproof -> target") == 10
+    assert "12 things" in text
+    assert "of 3 more failures the exchanges are in the reports" in text
+
+
+def test_failures_that_decide_come_first() -> None:
+    beside, decides = requirement("AE-A-1", "MAY"), requirement("AE-B-1", "MUST")
+    checks = [result("f", ("AE-A-1",), "fail", finding()), result("g", ("AE-B-1",), "fail", finding())]
+    text = _rendered(summarise(results(checks, [beside, decides])))
+    assert text.index("fail AE-B-1") < text.index("fail AE-A-1")
 
 
 def test_headline_comes_last() -> None:
