@@ -310,6 +310,34 @@ def up(target: str, wanted: str, alone: bool) -> int:
 
 
 @main.command()
+@click.argument("name", required=False, metavar="[PAGE]")
+@reporting_errors
+def docs(name: str | None) -> int:
+    """Read a page of the documentation that comes with this version; without its name, list them.
+
+    \b
+    Examples:
+      turnproof docs
+      turnproof docs targets
+    """
+    from rich.markdown import Markdown
+
+    from harness import manual
+
+    if name is None:
+        for known, path in manual.pages().items():
+            click.echo(f"{known:20} {manual.title(path)}")
+        click.echo(f"\nthe files, with those of the examples: {manual.DOCS.resolve()}")
+        return 0
+    text = manual.page(name).read_text(encoding="utf-8")
+    if sys.stdout.isatty():
+        Console().print(Markdown(text))
+    else:
+        click.echo(text, nl=False)
+    return 0
+
+
+@main.command()
 @click.argument("spec", metavar="NAME@VERSION")
 @reporting_errors
 def fetch(spec: str) -> int:

@@ -41,7 +41,7 @@ KEY_VARIABLE = "TURNPROOF_API_KEY"
 """The environment variable that holds the key of a target given by a bare URL."""
 
 _STAND_IN = "stand-in"
-_HINT = "docs/targets.md describes every key of a target file."
+_HINT = "turnproof docs targets describes every key of a target file."
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|https?:", re.IGNORECASE)
 _URL_WITHOUT_SCHEME = re.compile(r"(localhost|[\w.-]+:\d+|\[[0-9a-fA-F:.]+\](:\d+)?)(/.*)?\Z|.*/v1/?\Z")
 

@@ -569,7 +569,7 @@ def test_lines_are_ordered_as_numbers(tmp_path: Path) -> None:
 def test_every_error_has_a_hint(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load(_write(tmp_path, HEAD))
-    assert caught.value.hint == "docs/targets.md describes every key of a target file."
+    assert caught.value.hint == "turnproof docs targets describes every key of a target file."
 
 
 PLANTED = "sk-canary-0123456789"

@@ -53,6 +53,8 @@ def test_wheel_holds_one_package_with_suites_fixtures_and_their_data(wheel: Path
         "harness/fixtures/targets/reference-endpoint.toml",
         "harness/fixtures/starters/agent-endpoint.toml",
         "harness/fixtures/targets/reference-endpoint.json",
+        "harness/docs/targets.md",
+        "harness/docs/examples/aiohttp/endpoint.py",
         "harness/reports/report.html.j2",
         f"{metadata}/licenses/LICENSE",
     }

@@ -11,7 +11,7 @@ from harness.matrix.plan import BEFORE, SECONDS, TARGETS, Comparison, Matrix
 from harness.target_schema import Problem, matrix_problems
 from harness.toml_file import read_toml
 
-_HINT = "docs/releases.md describes every key of a matrix file."
+_HINT = "turnproof docs releases describes every key of a matrix file."
 
 
 def load_matrix(path: Path) -> Matrix:
