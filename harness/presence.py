@@ -13,8 +13,8 @@ from harness.launch import Launch
 from harness.readiness import is_over, told_end
 
 _CONNECT_SECONDS = 5.0
-# A port is closed a little before it is known how its process ended.
-_MOMENT = 1.0
+# A connection is closed a little before it is known how its process ended, and sometimes before the port is.
+_MOMENT = 0.5
 _HINT = "see its output, and make this check alone with -k"
 _STEP = "it stays up"
 
@@ -28,10 +28,9 @@ def lost(launch: Launch, exchanges: Sequence[Exchange]) -> TargetNotReady | None
     if process is None and launch.target.start is not None:
         return None
     failed = any(exchange.hop == "client" and exchange.end == "failed" for exchange in exchanges)
-    refuses = bool(failed and url) and not _accepts(url)
-    if process is not None and (status := process.wait(_MOMENT if refuses else 0.0)) is not None and is_over(process):
+    if process is not None and (status := process.wait(_MOMENT if failed else 0.0)) is not None and is_over(process):
         return TargetNotReady(_STEP, told_end(status), _HINT, launch.log())
-    if refuses:
+    if failed and url and not _accepts(url):
         return TargetNotReady(_STEP, f"nothing takes connections at {url} any more", _HINT, launch.log())
     return None
 
