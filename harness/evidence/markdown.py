@@ -10,18 +10,17 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.evidence.claims import Claims, claims_of
 from harness.evidence.diagram import diagram
 from harness.evidence.proof import exchanges_of, unproved, words_of
 from harness.evidence.provenance import Commit, Provenance
-from harness.exchange import Exchange
+from harness.exchange import Exchange, Hop
 from harness.reporting.blocks import LIMIT, escaped, fenced, folded, table
 from harness.reporting.findings import account
 from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
-from harness.results import Results
 from harness.verdict import Checked, Row, Summary
 
 MARKS = 1_000
@@ -30,23 +29,26 @@ MARKS = 1_000
 
 @dataclass(frozen=True)
 class _Detail:
-    """How much is shown of an exchange: so many characters of each body, of those without a word of the check one line
-    (`words_only`), None for one line of each; and whether diagrams are drawn."""
+    """How much is shown: so many characters of each body of the exchanges that are shown whole, None for all of them,
+    the others in one line each; and whether diagrams are drawn."""
 
-    body: int | None
-    words_only: bool = False
+    body: int
+    whole: frozenset[int] | None = None
     diagrams: bool = True
     note: str = ""
 
+    def shows(self, exchange: Exchange) -> bool:
+        """Whether an exchange is shown whole."""
+        return self.whole is None or exchange.number in self.whole
 
-_DETAILS = (
-    _Detail(2000),
-    _Detail(600, note="bodies are shortened further"),
-    _Detail(300, True, note="bodies are shortened, and exchanges that carry no word of a check have one line"),
-    _Detail(80, True, note="bodies are shortened to a few words, and other exchanges have one line"),
-    _Detail(None, note="exchanges have one line each"),
-    _Detail(None, diagrams=False, note="exchanges have one line each, and there are no diagrams"),
-)
+
+_NONE: frozenset[int] = frozenset()
+_SHORT = 300
+_ALL_WHOLE = (_Detail(2000), _Detail(600, note="bodies are shortened further"))
+_SOME_WHOLE = _Detail(_SHORT, _NONE, note="bodies are shortened, and the exchanges that tell least have one line")
+_NO_DIAGRAMS = _Detail(0, _NONE, diagrams=False, note="exchanges have one line each, and there are no diagrams")
+_TELLING: tuple[Hop, ...] = ("client", "model", "provider", "proxy", "opencode", "resources")
+"""The hops in the order in which their exchanges are shown whole while there is room."""
 
 
 def document(summary: Summary, provenance: Provenance, seal: str) -> str:
@@ -55,12 +57,42 @@ def document(summary: Summary, provenance: Provenance, seal: str) -> str:
     The claims are its last block, as JSON, for whoever reads it by machine.
     """
     claims = claims_of(summary, provenance, seal)
-    texts = ("\n\n".join(_blocks(summary, provenance, claims, detail)) for detail in _DETAILS)
-    for text in texts:
-        if len(text.encode()) < LIMIT - MARKS:
-            return text
+
+    def text(detail: _Detail) -> str:
+        return "\n\n".join(_blocks(summary, provenance, claims, detail))
+
+    for detail in _ALL_WHOLE:
+        if _room(text(detail)) > 0:
+            return text(detail)
+    room = _room(text(_SOME_WHOLE))
+    if room > 0:
+        return text(replace(_SOME_WHOLE, whole=_fitting(summary, room)))
+    if _room(text(_NO_DIAGRAMS)) > 0:
+        return text(_NO_DIAGRAMS)
     short = [*_head(summary, provenance, claims), "> The exchanges do not fit here; the bundle has them."]
     return "\n\n".join([*short, *_claims(claims)])
+
+
+def _room(text: str) -> int:
+    return LIMIT - MARKS - len(text.encode())
+
+
+def _fitting(summary: Summary, room: int) -> frozenset[int]:
+    """The exchanges that can be shown whole where there is room for so many bytes more: those that carry a word first,
+    and of these the ones on the hops that tell most."""
+    results = summary.results
+    carrying = {n for checked in summary.checks for word in words_of(checked, results) for n, _, _ in word.seen}
+    order = sorted(
+        (exchange for checked in summary.checks for exchange in exchanges_of(checked, results)),
+        key=lambda one: (one.number not in carrying, _TELLING.index(one.hop), one.number),
+    )
+    chosen: set[int] = set()
+    for exchange in order:
+        size = len("\n\n".join(_whole(exchange, _SHORT)).encode()) + 2
+        if size < room:
+            room -= size
+            chosen.add(exchange.number)
+    return frozenset(chosen)
 
 
 def _blocks(summary: Summary, provenance: Provenance, claims: Claims, detail: _Detail) -> Iterator[str]:
@@ -135,7 +167,7 @@ def _check(checked: Checked, summary: Summary, detail: _Detail) -> Iterator[str]
     if exchanges and detail.diagrams:
         yield f"```mermaid\n{diagram(exchanges, results.header.target.kind)}\n```"
     if exchanges:
-        yield from _exchanges(exchanges, checked, results, detail)
+        yield from _exchanges(exchanges, detail)
     yield "</details>"
 
 
@@ -143,17 +175,18 @@ def _places(seen: tuple[tuple[int, str, str], ...]) -> str:
     return ", ".join(f"({number}) {hop} {side}" for number, hop, side in seen)
 
 
-def _exchanges(exchanges: tuple[Exchange, ...], checked: Checked, results: Results, detail: _Detail) -> Iterator[str]:
-    carrying = {number for word in words_of(checked, results) for number, _, _ in word.seen}
-    short: list[str] = []
+def _exchanges(exchanges: tuple[Exchange, ...], detail: _Detail) -> Iterator[str]:
     for one in exchanges:
-        if detail.body is None or (detail.words_only and one.number not in carrying):
-            short.append(f"- ({one.number}) {one.hop}: {_code(_line(one))}")
-        else:
-            told = f"({one.number}) {one.hop}: <code>{html.escape(one_line(_line(one)))}</code>"
-            yield from folded(told, fenced(transcript(one, detail.body)))
+        if detail.shows(one):
+            yield from _whole(one, detail.body)
+    short = [f"- ({one.number}) {one.hop}: {_code(_line(one))}" for one in exchanges if not detail.shows(one)]
     if short:
         yield "\n".join(short)
+
+
+def _whole(exchange: Exchange, body: int) -> Iterator[str]:
+    told = f"({exchange.number}) {exchange.hop}: <code>{html.escape(one_line(_line(exchange)))}</code>"
+    return folded(told, fenced(transcript(exchange, body)))
 
 
 def _line(exchange: Exchange) -> str:
