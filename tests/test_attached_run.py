@@ -161,3 +161,14 @@ def test_second_run_at_the_same_time_is_refused(field: Field, serving: Serving, 
             assert run.wait() == 130
     assert told.returncode == 3, told.stdout + told.stderr
     assert "another run has the hold" in told.stderr
+
+
+def test_a_live_round_trip_is_made_over_what_is_held(field: Field, serving: Serving, tmp_path: Path) -> None:
+    with serving("harness.reference.endpoint") as env:
+        attach = ("--attach", field.control, "--out", "live", "--commit", "a" * 40)
+        told = turnproof("live", field.file, *attach, cwd=tmp_path, env=env)
+    assert told.returncode == 0, told.stdout + told.stderr
+    verified = turnproof("verify", "live/evidence.json", "--commit", "aaaaaaa", cwd=tmp_path)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert f"commit     {'a' * 40}, as a person said" in verified.stdout
+    assert "all 6 made again" in verified.stdout
