@@ -466,7 +466,7 @@ def live(target: str, out: Path, as_json: bool, **options: Any) -> int:
         render(summary, Console())
     if error is not None:
         show_error(error)
-    elif summary.results.finished:
+    if summary.results.finished:
         _ERR.print(f"written to {out}: evidence.md to paste, evidence.json beside it", soft_wrap=True)
     return summary.exit_code
 

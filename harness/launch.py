@@ -368,7 +368,8 @@ def describe(part: Part) -> tuple[dict[str, str], ...]:
     if isinstance(part, HeldParts):
         return (dict(part.description.part),)
     if isinstance(part, ModelAlone):
-        return ({"name": "model server stand-in", "version": version("turnproof")},)
+        started = (opencode.describe(Binary("", part.opencode)),) if part.opencode else ()
+        return ({"name": "model server stand-in", "version": version("turnproof")}, *started)
     if isinstance(part, Chain):
         provider = part.far.provider
         proxy = (describe_litellm(),) if part.far.proxied else ()

@@ -18,7 +18,7 @@ from harness.evidence.marked import marked
 from harness.evidence.provenance import Provenance, provenance_of
 from harness.evidence.signing import MARKDOWN_TYPE, STATEMENT_TYPE, envelope, private_key, sign
 from harness.evidence.statement import OWN, SEAL, statement_of
-from harness.far_end import FarEnd, Provider
+from harness.far_end import FarEnd, Provider, expect_litellm
 from harness.kilo_behind import STAND_IN as KILO_STAND_IN
 from harness.kilo_behind import VERSION as KILO_VERSION
 from harness.kinds import KINDS, kind_named
@@ -131,6 +131,8 @@ def order_of(trip: Trip) -> Order:
         message = "nothing of turnproof's is behind a target given by URL, so no round trip can be shown"
         raise UsageError(message, "Hold it with turnproof up --stack FILE, and give --attach what that prints.")
     far = FarEnd(proxied=not trip.direct and trip.attach is None, provider=trip.provider)
+    if far.proxied:
+        expect_litellm()  # before a binary is fetched
     if trip.attach is not None:
         return Order(target, kind.live, out=trip.out, attach=trip.attach, far=far)
     return Order(target, kind.live, out=trip.out, opencode=trip.opencode, far=far)

@@ -77,6 +77,8 @@ def unproved(summary: Summary, provenance: Provenance) -> Iterator[str]:
     if results.header.target.kind == "agent-endpoint":
         if "opencode" not in hops:
             yield "What passed between the target and its opencode: nobody watched that hop."
+        if not any(name.startswith("opencode") for name in names):
+            yield "Which opencode it was: the target starts one of its own."
         if "litellm" not in names:
             yield "That it works behind a LiteLLM proxy: there was none in the chain."
     yield from _about_commit(provenance, results.header.target.url_given)

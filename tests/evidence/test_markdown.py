@@ -96,6 +96,7 @@ def sentences(run: Results, provenance: Provenance = PROVENANCE) -> str:
         ({"hop": "client"}, "Any round trip"),
         ({"parts": ({"name": "opencode stand-in", "version": "1"},)}, "real opencode"),
         ({"parts": ({"name": "opencode", "version": "1"},)}, "behind a LiteLLM proxy"),
+        ({"parts": ()}, "Which opencode it was"),
         ({"target": replace(FACTS, url_given=True)}, "server at the URL"),
     ],
 )
