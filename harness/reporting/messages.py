@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ERRORS: Mapping[str, int] = {"UsageError": 0, "TargetNotReady": 1, "HarnessError": 0, "Problem": 1}
+ERRORS: Mapping[str, int] = {"UsageError": 0, "TargetNotReady": 1, "HarnessError": 0, "Problem": 1, "Refused": 1}
 """The errors that are looked for, and which of their arguments is the message; the one after it is the hint."""
 
 FILLED_IN = "…"
