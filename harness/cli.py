@@ -505,8 +505,8 @@ def verify(file: str, bundle: Path | None, as_json: bool, **demands: Any) -> int
         click.echo("\n".join(lines))
         return code
     verified = verify_file(file, sys.stdin, bundle, **demands)
-    click.echo(json.dumps(told(verified), ensure_ascii=False, indent=2) if as_json else "\n".join(lines_of(verified)))
-    return max(min(one.claims.exit_code, 1) for one in verified)
+    click.echo(json.dumps(told(verified), indent=2) if as_json else "\n".join(lines_of(verified)))
+    return int(any(one.claims.exit_code for one in verified))
 
 
 @main.command()

@@ -50,7 +50,10 @@ def read_bundle(text: str) -> Bundle:
             value = _json(payload.decode("utf-8"))
         except (ValueError, KeyError, TypeError) as error:
             raise Refused("edited", f"the envelope cannot be opened: {error!r}", _GIVE) from error
-    return _checked(value, payload, signatures)
+    try:
+        return _checked(value, payload, signatures)
+    except RecursionError as error:
+        raise Refused("edited", "it is nested too deeply", _GIVE) from error
 
 
 def _json(text: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 
@@ -28,7 +29,7 @@ def parse(text: str) -> Any:
     Raises ValueError also for a key that is there twice, of which another reader might see the other value, and for
     numbers that JSON does not have.
     """
-    return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -36,6 +37,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         raise ValueError("a key is there twice")
     return made
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    if not math.isfinite(value):
+        raise ValueError(f"{literal} is too large")
+    return value
 
 
 def _no_constant(name: str) -> Any:

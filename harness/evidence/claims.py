@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.evidence.provenance import Commit, Provenance
+from harness.evidence.provenance import Commit, Provenance, typed
 from harness.evidence.statement import SCHEMA_VERSION, Result, result_of
 from harness.reporting.headline import headline
 from harness.reporting.visible import one_line, shortened
 from harness.verdict import Summary
+
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("target", "kind", "suite", "run", "started", "harness", "result", "headline", "bundle"), str),
+    **dict.fromkeys(("exit_code", "checks", "exchanges"), int),
+    "ended": str | None,
+    "finished": bool,
+    "commit": Commit | None,
+}
 
 
 @dataclass(frozen=True)
@@ -43,8 +51,8 @@ class Claims:
         told = dict(value)
         if told.pop("schema") != SCHEMA_VERSION:
             raise ValueError("the evidence is of another version of turnproof")
-        commit = None if told["commit"] is None else Commit(**told["commit"])
-        return Claims(**{**told, "commit": commit})
+        told["commit"] = Commit.from_json(told["commit"])
+        return Claims(**typed(told, _KINDS))
 
 
 def claims_of(summary: Summary, provenance: Provenance, seal: str) -> Claims:

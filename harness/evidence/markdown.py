@@ -110,7 +110,7 @@ def _head(summary: Summary, provenance: Provenance, claims: Claims) -> Iterator[
     yield f"## Live round trip of {_code(header.target.name)}: {claims.result}"
     yield f"**{escaped(claims.headline)}**"
     yield table(("", ""), ((name, value) for name, value in _about(summary, provenance, claims)))
-    columns = ("requirement", "level", "verdict", "what was shown")
+    columns = ("requirement", "level", "verdict", "what is to be shown")
     yield table(columns, map(_row, summary.rows))
     yield "### What this does not prove"
     yield "\n".join(f"- {_sentence(sentence)}" for sentence in unproved(summary, provenance))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +28,13 @@ class Commit:
     changed: bool = False
     claimed: bool = False
 
+    @staticmethod
+    def from_json(value: Any) -> Commit | None:
+        """The commit of a JSON object, None of null; raises TypeError when it is neither."""
+        if value is None:
+            return None
+        return Commit(**typed(value, {"id": str, "changed": bool, "claimed": bool}))
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -46,8 +53,19 @@ class Provenance:
     @staticmethod
     def from_json(value: dict[str, Any]) -> Provenance:
         """The inverse of `to_json`; raises KeyError or TypeError."""
-        commit = None if value["target"] is None else Commit(**value["target"])
-        return Provenance(**{**value, "target": commit})
+        told = {**value, "target": Commit.from_json(value["target"])}
+        kinds = dict.fromkeys(("harness", "sources", "python", "system"), str)
+        return Provenance(**typed(told, {**kinds, "target": Commit | None}))
+
+
+def typed(value: Any, kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """`value`, which has these keys, each with a value of its kind; raises TypeError when it has not."""
+    if not isinstance(value, dict) or set(value) != set(kinds):
+        raise TypeError(f"it does not have the keys {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        if not isinstance(value[name], kind):
+            raise TypeError(f"{name} has no such value")
+    return value
 
 
 def provenance_of(target: Target, claimed: str | None = None) -> Provenance:

@@ -91,7 +91,7 @@ def _verify_marked(marked: Marked, demands: Demands, replayed: int | None) -> Ve
     signatures: Sequence[Signature] = (marked.signature,) if marked.signature else ()
     signed_by = None
     if demands.key is not None:
-        signed_by = expect_signed(MARKDOWN_TYPE, marked.text.encode(), signatures, demands.key)
+        signed_by = expect_signed(MARKDOWN_TYPE, marked.text.encode("utf-8", "surrogatepass"), signatures, demands.key)
     _expect(marked.claims, demands)
     return Verified("Markdown", marked.claims, signed_by, tuple(signatures), replayed)
 

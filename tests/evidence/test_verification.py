@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,15 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.evidence.marked import BEGIN
+from harness.evidence.bundle import read_bundle
+from harness.evidence.marked import BEGIN, found_in, marked
 from harness.evidence.provenance import Commit
 from harness.evidence.refusal import EXIT_CODES, Reason, Refused
 from harness.evidence.signing import private_key, public_key
+from harness.evidence.statement import sealed
 from harness.evidence.verification import Demands, age, verify
 from harness.results import Outcome
-from tests.evidence.samples import COMMIT, NOW, PLAIN, PROVENANCE, files
+from tests.evidence.samples import COMMIT, NOW, PLAIN, PROVENANCE, changed, files, leaves
 from tests.evidence.signed import KEY, OTHER
 
 MARKDOWN = files().markdown
@@ -191,3 +195,32 @@ def test_an_envelope_that_cannot_be_opened_is_refused() -> None:
     assert SIGNED.envelope is not None
     for change in ({"payload": "!"}, {"signatures": [1]}, {"payloadType": "text/plain"}):
         assert reason_for(json.dumps({**json.loads(SIGNED.envelope), **change})) == "edited"
+
+
+CLAIMS = json.loads(re.findall(r"```json\n(.*)\n```", MARKDOWN)[-1])
+STRANGE: list[Any] = [None, 5, "\x1b[31m", [], {}, True]
+
+
+def said_of(text: str) -> str:
+    """What is said of evidence that is refused; nothing of what is accepted."""
+    try:
+        verify(text, replace(PLAIN, commit=COMMIT, max_age=age("7d")))
+    except Refused as refused:
+        return refused.message
+    return ""
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=repr)
+@pytest.mark.parametrize("path", list(leaves(CLAIMS)), ids=str)
+def test_markdown_that_a_stranger_made_up_breaks_nothing(path: Any, strange: Any) -> None:
+    told = changed(CLAIMS, path, lambda _: strange)
+    text = found_in(MARKDOWN)[0].text.rsplit("```json", 1)[0] + f"```json\n{json.dumps(told)}\n```\n\n</details>"
+    assert "\x1b" not in said_of(marked(text))
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=repr)
+def test_a_bundle_that_a_stranger_made_up_breaks_nothing(strange: Any) -> None:
+    value = json.loads(BUNDLE)
+    for path in leaves(value):
+        with contextlib.suppress(Refused):
+            read_bundle(json.dumps(sealed(changed(value, path, lambda _: strange))))
