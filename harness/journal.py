@@ -44,7 +44,8 @@ class Recording:
 
     def __init__(self, journal: Journal, exchange: Exchange) -> None:
         self._journal = journal
-        self._began = time.monotonic()
+        # The same instant as the exchange's own: times of one exchange can be compared with those of another.
+        self._began = journal.epoch + exchange.began
         self._chunks: list[Chunk] = []
         self._exchange = exchange
 

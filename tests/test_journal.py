@@ -48,6 +48,13 @@ def test_times_go_forward() -> None:
     assert 0 <= one.chunks[0].at <= one.chunks[1].at <= one.duration
 
 
+def test_times_within_an_exchange_count_from_its_beginning() -> None:
+    """However much later the recording is made: only so can they be compared with those of another exchange."""
+    recording = Journal().record("client", Request("GET", "/"), began=-5.0)
+    recording.data(b"x")
+    assert recording.snapshot().chunks[0].at >= 5.0
+
+
 def test_open_exchange_has_no_duration() -> None:
     journal = Journal()
     journal.record("model", REQUEST)
