@@ -196,7 +196,7 @@ def _await(url: str, key: str, process: Supervised) -> None:
                     return
             time.sleep(_POLL_SECONDS)
     message = f"LiteLLM did not come up within {_READY_SECONDS:g} s"
-    raise TargetNotReady(_STEP, message, "see its output", process.output.text())
+    raise TargetNotReady(_STEP, message, "see its output, or leave it out with --direct", process.output.text())
 
 
 def _serve(engine: Engine, ends: contextlib.ExitStack, server: ModelServer | Tap) -> None:
