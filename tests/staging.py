@@ -17,6 +17,7 @@ from harness.launch import Launch
 from harness.live import LiveTarget
 from harness.redaction import Redactor
 from harness.results import CheckResult, Footer, Results, Writer, read
+from harness.subject import LiveSubject
 from harness.target import Agent, FromEnvironment, Key, Ready, Target
 from tests.sample_results import results
 
@@ -109,3 +110,10 @@ def recorded(records: Sequence[dict[str, Any]], folder: Path) -> Results:
     path = folder / "recorded.jsonl"
     path.write_text(stream.getvalue(), encoding="utf-8", newline="\n")
     return read(path)
+
+
+class Unwatched(LiveSubject):
+    """Makes every check, though nothing may be there any more."""
+
+    def stays_up(self) -> None:
+        """Part of `Subject`."""

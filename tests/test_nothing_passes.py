@@ -21,10 +21,9 @@ from harness.recorder import Recorder
 from harness.redaction import Redactor
 from harness.requirements import catalogue
 from harness.results import CheckResult, Writer
-from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
 from harness.target import Agent, FromEnvironment, Key, Policies
-from tests.staging import answer, answering, serving, target_at
+from tests.staging import Unwatched, answer, answering, serving, target_at
 
 SUITE = "agent_endpoint"
 AGENTS = (
@@ -84,7 +83,7 @@ def judge(engine: Engine, handler: Handler | None, policies: Policies) -> list[C
         # The margin that is given beyond a deadline is not needed here.
         live = ends.enter_context(Unreached(engine, Journal(), url, SECRETS, DEADLINE - 10.0, None))
         target = target_at(url, agents=AGENTS, keys=KEYS, policies=policies, deadline=DEADLINE, abort_grace=0.1)
-        plugin = SuitePlugin(LiveSubject(Launch(target, live, None, Redactor(SECRETS)), "seed"), needs)
+        plugin = SuitePlugin(Unwatched(Launch(target, live, None, Redactor(SECRETS)), "seed"), needs)
         recorder = Recorder(Writer(io.StringIO(), Redactor()), told.append)
         with isolated():
             pytest.main(session_arguments([planned.check for planned in collect(SUITE)]), plugins=[recorder, plugin])

@@ -17,10 +17,9 @@ from harness.recorder import Recorder
 from harness.redaction import Redactor
 from harness.requirements import catalogue
 from harness.results import CheckResult, Writer
-from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
 from harness.target import Agent, FromEnvironment, Key, Policies
-from tests.staging import serving, target_at
+from tests.staging import Unwatched, serving, target_at
 from tests.test_nothing_passes import NOTHING, Unreached
 
 SUITE = "model_server"
@@ -51,7 +50,7 @@ def judge(engine: Engine, name: str, policy: str, captures: Path) -> list[CheckR
             reasoning_field="both",
         )
         launch = Launch(target, live, None, Redactor(SECRETS), captures=captures)
-        plugin = SuitePlugin(LiveSubject(launch, "seed"), needs)
+        plugin = SuitePlugin(Unwatched(launch, "seed"), needs)
         recorder = Recorder(Writer(io.StringIO(), Redactor()), told.append)
         with isolated():
             pytest.main(session_arguments([planned.check for planned in collect(SUITE)]), plugins=[recorder, plugin])

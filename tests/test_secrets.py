@@ -12,7 +12,15 @@ import pytest
 
 from tests.running import ENDPOINTS, turnproof
 
-ARTEFACTS = {"results.jsonl", "junit.xml", "summary.md"}
+ARTEFACTS = {
+    "results.jsonl",
+    "junit.xml",
+    "summary.md",
+    "report.html",
+    "ctrf.json",
+    "badge.svg",
+    "badge.json",
+}
 LEAKY = """
 kind = "agent-endpoint"
 name = "leaky"
