@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import signal
 import socket
 import sys
@@ -61,18 +60,17 @@ def two_nodes(folder: Path) -> Iterator[tuple[str, int]]:
     """A cluster of two nodes, on which two versions of the CLI are in the cache: its address, and the second's pid."""
     for version in VERSIONS:
         kilo_in(folder / "cache", version)
-    short = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # the path of a socket has few characters
-    with pytest.MonkeyPatch.context() as patch:
+    short = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
+    with pytest.MonkeyPatch.context() as patch, short as sockets:  # whose paths have few characters
         patch.setenv("TURNPROOF_CACHE", str(folder / "cache"))
         patch.setenv("PATH", str(Path(sys.executable).parent))  # where no npm is
-        patch.setenv("RAY_TMPDIR", short)
+        patch.setenv("RAY_TMPDIR", sockets)
         argv = [sys.executable, "-c", NODES]
         with Supervised.start(argv, env=os.environ, cwd=folder, name="a Ray cluster") as nodes:
             told = nodes.wait_for_line(ADDRESS, time.monotonic() + 120.0)
             assert told is not None, nodes.output.text()
             _, address, second = told.split()
             yield address, int(second)
-    shutil.rmtree(short, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
