@@ -131,8 +131,8 @@ class Obedient(ModelServer):
 
     def _plan(self, request: Request) -> Plan:
         body = request.json()
-        prompt = [text for role, text in messages_of(body) if role == "user"][-1]
-        self.script.replace((Rule(None, (Answer(prompt.split()[-1]),)),))
+        words = [word for role, text in messages_of(body) if role == "user" for word in text.split()]
+        self.script.replace((Rule(None, (Answer(words[-1] if words else "ok"),)),))
         return super()._plan(request)
 
 
