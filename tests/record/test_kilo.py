@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,29 +30,30 @@ NOT_COMPARED = {
 HANG_SECONDS = 2.0
 
 
-@pytest.fixture(scope="module", params=NOT_COMPARED)
-def on_stand_in(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
-    """A version, and what the stand-in with its rules comes to."""
-    version, folder = str(request.param), tmp_path_factory.mktemp("shim")
-    shim = write_shim(folder)
-    (folder / "behaviour.json").write_text(json.dumps({"version": version}), encoding="utf-8")
-    made = record([str(shim)], hang_seconds=HANG_SECONDS)
-    return version, {file_name(name): kept for name, kept in made}
+@functools.cache  # and no fixture: one with parameters is made again and again when tests have no order
+def on_stand_in(version: str) -> dict[str, Any]:
+    """What the stand-in with the rules of a version comes to."""
+    with tempfile.TemporaryDirectory() as folder:
+        shim = write_shim(Path(folder))
+        Path(folder, "behaviour.json").write_text(json.dumps({"version": version}), encoding="utf-8")
+        return {file_name(name): kept for name, kept in record([str(shim)], hang_seconds=HANG_SECONDS)}
 
 
 pytestmark = pytest.mark.xdist_group("kilo stand-in recordings")
+COMPARED = pytest.mark.parametrize("version", NOT_COMPARED)
 
 
-def test_the_stand_in_does_as_was_recorded(on_stand_in: tuple[str, dict[str, Any]]) -> None:
-    version, outcomes = on_stand_in
+@COMPARED
+def test_the_stand_in_does_as_was_recorded(version: str) -> None:
+    outcomes = on_stand_in(version)
     passed_over = {file_name(name) for name in NOT_COMPARED[version]}
     changed = {n: differences(n, recorded(version)[n], kept) for n, kept in outcomes.items() if n not in passed_over}
     assert {name: lines for name, lines in changed.items() if lines} == {}
 
 
-def test_its_rules_follow_from_what_it_does(on_stand_in: tuple[str, dict[str, Any]]) -> None:
-    version, outcomes = on_stand_in
-    assert _unsized(rules(version, outcomes)) == _unsized(table_of(version))
+@COMPARED
+def test_its_rules_follow_from_what_it_does(version: str) -> None:
+    assert _unsized(rules(version, on_stand_in(version))) == _unsized(table_of(version))
 
 
 @pytest.mark.parametrize("version", versions())
