@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -35,25 +36,32 @@ def of_turnproof(line: str) -> list[str] | None:
     return words[1:] if words[:1] == ["turnproof"] else None
 
 
-def shown(command: click.Command, arguments: list[str]) -> str:
-    """What is wrong with the arguments of a command, in words; nothing is run."""
-    name, rest = arguments[:1], arguments[1:]
-    if isinstance(command, click.Group) and name[0] in command.commands:
-        inner = command.commands[name[0]]
-        try:
-            inner.make_context(name[0], rest, resilient_parsing=False)
-        except click.ClickException as error:
-            return error.format_message()
-        except click.exceptions.Exit:
-            return ""
+def wrong_with(arguments: list[str]) -> str:
+    """What is wrong with the arguments of turnproof, in words; nothing is run."""
+    assert isinstance(main, click.Group)
+    name, *rest = arguments
+    if name not in main.commands:
+        return f"no command {name}"
+    try:
+        main.commands[name].make_context(name, rest, click.Context(main, **main.context_settings))
+    except click.ClickException as error:
+        return error.format_message()
+    except click.exceptions.Exit:
         return ""
-    return f"no command {name}"
+    return ""
 
 
 @pytest.mark.parametrize("block", SHELL, ids=str)
 def test_commands_are_such_as_turnproof_takes(block: Block) -> None:
-    told = {line: shown(main, arguments) for line in commands(block) if (arguments := of_turnproof(line)) is not None}
+    told = {line: wrong_with(arguments) for line in commands(block) if (arguments := of_turnproof(line)) is not None}
     assert {line: wrong for line, wrong in told.items() if wrong} == {}
+
+
+@pytest.mark.parametrize("block", SHELL, ids=str)
+def test_shell_takes_the_commands(block: Block) -> None:
+    script = "\n".join(commands(block))
+    parsed = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, check=False)
+    assert (parsed.returncode, parsed.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("block", [block for block in SHELL if "make " in block.text], ids=str)
