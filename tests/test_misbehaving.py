@@ -85,13 +85,13 @@ def test_target_that_ends_at_its_start_is_told_with_its_last_words(
 @pytest.mark.parametrize(
     ("mode", "told", "last"),
     [
-        ("never_ready", r"did not answer within 2 s: .*refused", "waiting for a database"),
-        ("deaf", r"did not answer within 2 s: no whole answer within \d", "listening, in a way"),
-        ("dripping", r"did not answer within 2 s: no whole answer within \d", "a byte at a time"),
+        ("never_ready", r"did not answer within 1 s: .*refused", "waiting for a database"),
+        ("deaf", r"did not answer within 1 s: no whole answer within \d", "listening, in a way"),
+        ("dripping", r"did not answer within 1 s: no whole answer within \d", "a byte at a time"),
     ],
 )
 def test_target_that_never_answers_is_given_up(tmp_path: Path, mode: str, told: str, last: str) -> None:
-    ended = judged(tmp_path, mode, ready="within = 2")
+    ended = judged(tmp_path, mode, ready="within = 1")
     assert ended.code == 3
     assert re.search(rf"target not ready \(it is ready\): \S+/v1/models {told}", ended.said)
     assert ended.said.endswith(f"  | {last}\n")
