@@ -16,10 +16,10 @@ CLIENTS := tests/clients/node_modules/.package-lock.json
 .PHONY: run test mutants check format
 
 run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
-	$(BIN)/turnproof run -n 4
+	$(BIN)/turnproof run -n 6
 
 test: $(READY) $(CLIENTS)  ## Every test, those over the real opencode included.
-	$(BIN)/python -m pytest -n 5 --dist loadgroup
+	$(BIN)/python -m pytest -n 4 --dist loadgroup
 
 mutants: $(READY)  ## Every broken implementation is caught by what it names; in the quickest suite, by nothing else.
 	$(BIN)/turnproof mutants --own -n 4
