@@ -13,6 +13,9 @@ BIN := .venv/$(VERSION)/bin
 READY := .venv/$(VERSION)/.ready
 CLIENTS := tests/clients/node_modules/.package-lock.json
 
+# Processes are started by the hundred: what they import is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test mutants check format
 
 run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
