@@ -21,8 +21,6 @@ from harness.supervised import Supervised
 from harness.verdict import Status, summarise
 from tests.running import Run, turnproof
 
-pytestmark = pytest.mark.xdist_group("attached")
-
 OWNER = "owner-word-of-the-test"
 CONFIG = Path(harness.__file__).parent / "fixtures" / "targets" / "reference-endpoint.json"
 ROWS = "SCOPE-1 or STREAM-3 or FAULT-3 or FAULT-6 or (FAULT-2 and half) or TURN-2 or TURN-4 or TURN-6"

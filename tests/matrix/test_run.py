@@ -24,7 +24,6 @@ from harness.replay import replay
 from tests import running
 from tests.matrix.binaries import kilo_in
 
-pytestmark = pytest.mark.xdist_group("matrix")
 CHECKS = "slash or is_not_there"
 VERSIONS = ("7.0.33", "7.7.2", "7.7.7")
 MATRIX = Matrix("kilo", (Comparison("kilo", "kilo_cli", (*VERSIONS, "9.9.9"), checks=CHECKS),))

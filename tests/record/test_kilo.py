@@ -39,7 +39,6 @@ def on_stand_in(version: str) -> dict[str, Any]:
         return {file_name(name): kept for name, kept in record([str(shim)], hang_seconds=HANG_SECONDS)}
 
 
-pytestmark = pytest.mark.xdist_group("kilo stand-in recordings")
 COMPARED = pytest.mark.parametrize("version", NOT_COMPARED)
 
 

@@ -21,9 +21,6 @@ NOT_COMPARED = UNSETTLED | {"doc"}
 NAMES = [scenario.name for scenario in scenarios() if scenario.name not in NOT_COMPARED]
 
 
-pytestmark = pytest.mark.xdist_group("stand-in recordings")
-
-
 @pytest.fixture(scope="module")
 def on_stand_in() -> dict[str, Any]:
     """The recordings of the stand-in, made in one go."""

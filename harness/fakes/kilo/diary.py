@@ -39,7 +39,7 @@ class Diary:
 
     def _claim(self, kept: Mapping[str, Any]) -> int:
         """Write the run under the first number that is free: two shims may start at once."""
-        number = 1 + sum(name.count(".") == 1 for name in os.listdir(self._folder))
+        number = 1 + sum(name.removesuffix(".json").isdigit() for name in os.listdir(self._folder))
         while True:
             try:
                 self._write(f"{number}.json", kept, os.link)

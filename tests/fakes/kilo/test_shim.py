@@ -108,6 +108,13 @@ def test_runs_at_once_are_numbered_apart(bench: Bench) -> None:
     assert prompts == set("012345")
 
 
+def test_what_another_run_is_about_to_write_takes_no_number(bench: Bench) -> None:
+    (bench.shims / "runs").mkdir()
+    (bench.shims / "runs" / ".123").write_text("{")
+    bench.start("run", "-m", "nemo/m", "--", "1").communicate(timeout=SECONDS)
+    assert bench.note("1.json")["argv"][-1] == "1"
+
+
 def test_a_run_that_is_killed_has_no_end(bench: Bench) -> None:
     bench.behaves(faults={"hang": "start"})
     with bench.start("run", "-m", "nemo/m", "--", "hello") as process:
