@@ -61,9 +61,9 @@ class WorkerSetup:
         """Hook of pytest-xdist: before a worker starts."""
         node.workerinput[_KEY] = self._settings
 
-    def pytest_xdist_make_scheduler(self, config: pytest.Config) -> LoadScopeScheduling:
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: object) -> LoadScopeScheduling:
         """Hook of pytest-xdist."""
-        return _Scheduling(config)
+        return _Scheduling(config, log)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool | None:
