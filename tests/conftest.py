@@ -8,7 +8,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 from harness.engine import Engine
 
 TOGETHER = ("record/test_kilo.py", "record/test_stand_in.py", "matrix/test_run.py", "test_attached_run.py")
-"""Files whose tests share what is dear to make. The marker of pytest-xdist 3.8 for that does nothing with pytest 9.2."""
+"""Files whose tests share what is dear to make. (The marker of pytest-xdist for that does nothing with pytest 9.2.)"""
 
 FIRST = ("suites/test_kilo_agent.py", "docs/test_example_aiohttp.py", "matrix/test_child.py", "test_killed_run.py")
 """Files with tests that take long: none of them is to be the last that a worker is left with."""
