@@ -14,7 +14,7 @@ from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.chat_request import Message
 from harness.reference.endpoint.driver import Drive, Say
 from harness.reference.endpoint.envelope import Refusal, turn_failed
-from harness.reference.endpoint.opencode import Opencode, OpencodeError
+from harness.reference.endpoint.opencode import Opencode, payload_of
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.turn import Failure, Outcome, Question, Reply, Step, Turn
 from harness.sse import Parser
@@ -45,9 +45,7 @@ async def _read_end_as_idle(packets: AsyncIterator[bytes]) -> AsyncIterator[dict
     last: dict[str, Any] = {}
     async for data in packets:
         for event in parser.feed(data):
-            payload = event.json()
-            if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
-                raise OpencodeError("an event that is none")
+            payload = payload_of(event)
             if payload["type"] == "message.updated" and payload["properties"]["info"]["role"] == "assistant":
                 last = payload["properties"]
             yield payload

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
-import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 from harness.mutants.mutant import Mutant
-from harness.reference.endpoint.opencode import OpencodeError
+from harness.reference.endpoint.opencode import OpencodeError, payload_of
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.turn import Failure, Outcome, Reply, Step, Turn, Usage
-from harness.sse import Parser
+from harness.sse import Event, Parser
 
 _LINE_LIMIT = 2**16
 
@@ -124,8 +122,7 @@ async def _read_lines_of_text(packets: AsyncIterator[bytes]) -> AsyncIterator[di
         rest = rest.removesuffix("|")
         for line in lines:
             if line.startswith("data:"):
-                with contextlib.suppress(ValueError):
-                    yield json.loads(line.removeprefix("data:"))
+                yield payload_of(Event("message", line.removeprefix("data:")))
 
 
 async def _read_packets_apart(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
@@ -133,7 +130,7 @@ async def _read_packets_apart(packets: AsyncIterator[bytes]) -> AsyncIterator[di
     parser = Parser()
     async for data in packets:
         for event in parser.feed(codecs.decode(data, "utf-8", "replace").encode()):
-            yield event.json()
+            yield payload_of(event)
 
 
 async def _read_short_lines(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
@@ -143,7 +140,7 @@ async def _read_short_lines(packets: AsyncIterator[bytes]) -> AsyncIterator[dict
         for event in parser.feed(data):
             if len(event.data) > _LINE_LIMIT:
                 raise OpencodeError("a line is too long")
-            yield event.json()
+            yield payload_of(event)
 
 
 def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
@@ -162,7 +159,7 @@ REPLIES: tuple[Mutant[Parts], ...] = (
     _mutant("last_message_is_reply", "wants the assistant's last", "AE-REPLY-6", make_turn=_LastMessageIsReply),
     _mutant("lines_of_text", "cuts lines at U+2028", "AE-REPLY-7", read_events=_read_lines_of_text),
     _mutant("packets_decoded_apart", "decodes packet by packet", "AE-REPLY-7", read_events=_read_packets_apart),
-    _mutant("long_line_fails", "fails on lines over 64 KiB", "AE-REPLY-7", read_events=_read_short_lines),
+    _mutant("long_line_fails", "fails on lines over 64 KiB", "AE-REPLY-7", "AE-REQ-7", read_events=_read_short_lines),
     _mutant("usage_of_last_step", "counts the last step's tokens only", "AE-REPLY-8", make_turn=_LastStepIsUsage),
     _mutant("always_stop", "says stop whatever it was", "AE-REPLY-1", "AE-REPLY-9", make_turn=_AlwaysStops),
     _mutant("tools_are_finish", "says tool_calls after tool steps", "AE-REPLY-10", make_turn=_ToolsAreFinish),

@@ -16,7 +16,7 @@ from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.prompt import Prompt
 from harness.reference.endpoint.turn import Question
-from harness.sse import Parser
+from harness.sse import Event, Parser
 
 ReadEvents = Callable[[AsyncIterator[bytes]], AsyncIterator[dict[str, Any]]]
 """Reads the packets of an answer as events."""
@@ -136,10 +136,15 @@ async def read_events(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, 
     parser = Parser()
     async for data in packets:
         for event in parser.feed(data):
-            payload = event.json()
-            if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
-                raise OpencodeError("an event that is none")
-            yield payload
+            yield payload_of(event)
+
+
+def payload_of(event: Event) -> dict[str, Any]:
+    """What an event says; raises OpencodeError when that is nothing of the protocol's."""
+    payload = event.json()
+    if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
+        raise OpencodeError("an event that is none")
+    return payload
 
 
 SESSION_OPTIONS: dict[str, Any] = {
