@@ -124,12 +124,16 @@ STREAMS: tuple[Mutant[Parts], ...] = (
     _mutant("finish_after_error", "finishes after an error event", "AE-STREAM-5", make_stream=_FinishAfterError),
     _mutant("abandoned_goes_on", "goes on after an abandoned attempt", "AE-STREAM-5", make_turn=_NeverRetracts),
     _mutant("usage_never_sent", "ignores `include_usage`", "AE-STREAM-6", wants_usage=_usage_never),
-    _mutant("stream_is_held", "streams when the turn is over", "AE-STREAM-7", make_stream=_Holds),
-    _mutant("empty_stream_is_json", "answers an empty turn in JSON", "AE-STREAM-8", make_stream=_EmptyIsJson),
+    _mutant("stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", make_stream=_Holds),
+    _mutant(
+        "empty_stream_is_json", "answers an empty turn in JSON", "AE-STREAM-8", "AE-REPLY-1", make_stream=_EmptyIsJson
+    ),
     _mutant(
         "failed_stream_is_200",
         "answers 200 with an error in JSON when a stream has not begun",
         "AE-STREAM-5",
+        "AE-FAULT-5",
+        "AE-TURN-1",
         "AE-STREAM-8",
         "AE-STREAM-9",
         "AE-CLIENT-1",
@@ -139,6 +143,7 @@ STREAMS: tuple[Mutant[Parts], ...] = (
         "failed_stream_is_bare",
         "answers with the bare error as an event stream when none has begun",
         "AE-STREAM-5",
+        "AE-FAULT-5",
         "AE-STREAM-9",
         "AE-CLIENT-1",
         unbegun_stream=_failure_is_bare,

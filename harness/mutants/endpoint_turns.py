@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -82,8 +82,10 @@ def _up_to_last_user(messages: Sequence[Message]) -> Prompt:
 
 class _ProbesWithoutPassword(Opencode):
     async def create_session(self, options: Mapping[str, Any]) -> str:
-        async with aiohttp.request("GET", f"{self._url}/session/status"):
-            return await super().create_session(options)
+        with suppress(aiohttp.ClientError):
+            async with aiohttp.request("GET", f"{self._url}/session/status"):
+                pass
+        return await super().create_session(options)
 
 
 class _DoesNotAwaitSubscription(Opencode):
