@@ -358,7 +358,13 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "AE-REQ-11",
         parse=_refusing(lambda fields: fields.get("tool_choice") == "auto", "tool_choice"),
     ),
-    _mutant("null_refused", "refuses optional fields that are null", "AE-REQ-11", parse=_refusing(_has_null, "body")),
+    _mutant(
+        "null_refused",
+        "refuses optional fields that are null",
+        "AE-REQ-11",
+        "AE-STREAM-10",
+        parse=_refusing(_has_null, "body"),
+    ),
     _mutant(
         "own_answer_refused",
         "refuses its own answer as history",
