@@ -306,6 +306,7 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "slashed_agent_cut",
         "takes what follows the last slash for the agent",
         "AE-SCOPE-4",
+        "AE-TURN-9",
         parse=_with_model(lambda model: model.rpartition("/")[2]),
     ),
     _mutant(
