@@ -249,8 +249,8 @@ class _Breaker:
             raise turn_failed(Failure("opencode is down")) from None
 
 
-def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by.split()), lambda parts: replace(parts, **changes))
+def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
+    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
 
 def _has_system_parts(fields: Fields) -> bool:
@@ -291,7 +291,8 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
     _mutant(
         "key_after_body",
         "reads the body before it checks the key",
-        "AE-AUTH-2 AE-REQ-8",
+        "AE-AUTH-2",
+        "AE-REQ-8",
         authenticate=_key_later,
         in_scope=_scope_with_key,
         list_agents=_list_with_key,
