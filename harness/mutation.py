@@ -101,6 +101,10 @@ def catches(mutants: Sequence[tuple[Family, Mutant[Any]]], own_only: bool, jobs:
         asked = [(family.suite, mutant.name, own_only) for family, mutant in mutants]
         for (_, mutant), broken in zip(mutants, pool.map(_broken, asked), strict=True):
             yield Catch(mutant, broken)
+    except BaseException:  # an interrupt does not wait for what is under way; its targets end with these processes
+        for child in multiprocessing.active_children():
+            child.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
