@@ -53,7 +53,7 @@ def run_cell(
     say: Callable[[str], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Returned:
-    """Run a cell to its end; `say` is told the last line of its output now and then.
+    """Run a cell to its end; `say` is told the last line of its output now and then, and once it has ended.
 
     It is ended when it takes longer than `within` seconds, or once `stopped` is true. Never raises a TurnproofError:
     what kept the cell from running is in what is returned.
@@ -82,11 +82,14 @@ def _run(
         raise HarnessError(f"a cell cannot be started: {error.reason}", "Mend the Python installation.") from error
     ended, shown = "", ""
     with child:
-        while child.wait(_LOOK) is None and not ended:
+        while not ended:
+            running = child.wait(_LOOK) is None
             last = child.output.text().rstrip().rpartition("\n")[2]
             if last != shown:
                 shown = last
                 say(last)
+            if not running:
+                break
             if stopped():
                 ended = "the matrix was interrupted"
             elif time.monotonic() > deadline:

@@ -33,14 +33,21 @@ def records(returned: Returned) -> Records:
 
 
 def test_cell_returns_a_whole_run(cell: Callable[..., Returned], tmp_path: Path) -> None:
-    said: list[str] = []
     target = running.canned(tmp_path)
-    returned = cell("--target", target, "-k", "good_key and header and models", say=said.append)
+    returned = cell("--target", target, "-k", "good_key and header and models")
     *_, check, footer = records(returned)
     assert (check["verdict"], footer["outcome"]) == ("pass", "finished")
     assert (returned.exit_code, returned.ended, returned.turnproof) == (0, "", version("turnproof"))
     assert "1/1 pass" in returned.said
-    assert said
+
+
+def test_last_line_of_a_cell_that_ends_before_it_is_looked_at_is_told(
+    cell: Callable[..., Returned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.matrix.child._LOOK", running.SECONDS)
+    said: list[str] = []
+    returned = cell("--target", running.canned(tmp_path), "-k", "good_key and header and models", say=said.append)
+    assert said == returned.said.splitlines()[-1:]
 
 
 def test_cell_that_cannot_begin_returns_its_exit_code_and_what_it_said(
