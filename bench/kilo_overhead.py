@@ -22,7 +22,7 @@ from harness.behind import ModelBehind
 from harness.builtin import find_target
 from harness.fakes.model.script import Answer, Rule
 from harness.fetch import fetch
-from harness.kilo_cli import OFF
+from harness.kilo_cli import APART, OFF, filled
 from harness.kilo_starts import turn
 from harness.launch import Launch, launched, part_behind
 
@@ -33,29 +33,16 @@ _WORD = "overhead"
 def bare(binary: Path, model_url: str) -> float:
     """The seconds that a bare start takes."""
     with tempfile.TemporaryDirectory() as folder:
-        own = Path(folder, "own")
-        places = {"project": f"{folder}/project", "model_url": model_url}
+        places = {"project": f"{folder}/project", "own": f"{folder}/own", "model_url": model_url}
         for name in ("project", "home"):
             Path(folder, name).mkdir()
         start = turn(prompt=_WORD)
-        filled = json.dumps(start.config)
-        arguments = list(start.arguments)
-        for name, value in places.items():
-            filled = filled.replace(f"{{{name}}}", value)
-            arguments = [argument.replace(f"{{{name}}}", value) for argument in arguments]
-        Path(folder, "project", "kilo.json").write_text(filled, encoding="utf-8")
-        env = {
-            "PATH": os.environ["PATH"],
-            "HOME": f"{folder}/home",
-            **{f"XDG_{name}_HOME": str(own / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")},
-            "KILO_NO_DAEMON": "1",
-            "KILO_DB": ":memory:",
-            "BUN_JSC_useGC": "0",
-            **OFF,
-        }
+        Path(folder, "project", "kilo.json").write_text(filled(json.dumps(start.config), places), encoding="utf-8")
+        apart = {name: filled(value, places) for name, value in APART.items()}
+        env = {"PATH": os.environ["PATH"], "HOME": f"{folder}/home", **apart, **OFF}
         began = time.monotonic()
         said = subprocess.run(
-            [binary, *arguments],
+            [binary, *(filled(argument, places) for argument in start.arguments)],
             cwd=f"{folder}/project",
             env=env,
             stdin=subprocess.DEVNULL,

@@ -24,12 +24,7 @@ MODELS = ("m", "vendor/m", "Qwen/Qwen2.5-7B-Instruct", "a/b/c")
 OFF = {"KILO_TELEMETRY_LEVEL": "off", "KILO_DISABLE_MODELS_FETCH": "1"}
 """Variables that switch off what a CLI does besides its turn."""
 
-_CALL_SECONDS = 10.0
-_GRACE = 0.5
-# A CLI that says more than this is out of its mind; its own files are smaller.
-_FILE_BYTES = 1 << 30
-_KEPT_CHARACTERS = 256 * 1024
-_OWN = {
+APART = {
     "XDG_CONFIG_HOME": "{own}/config",
     "XDG_DATA_HOME": "{own}/data",
     "XDG_CACHE_HOME": "{own}/cache",
@@ -39,6 +34,13 @@ _OWN = {
     # A turn is over before its garbage matters, and a tenth sooner.
     "BUN_JSC_useGC": "0",
 }
+"""Variables of every start: what it keeps is in folders of its own, and no other Kilo CLI has a part in it."""
+
+_CALL_SECONDS = 10.0
+_GRACE = 0.5
+# A CLI that says more than this is out of its mind; its own files are smaller.
+_FILE_BYTES = 1 << 30
+_KEPT_CHARACTERS = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -154,23 +156,23 @@ class Cli:
             (folder / name).mkdir(parents=True)
         for path, text in start.files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(_filled(text, names), encoding="utf-8")
+            (folder / path).write_text(filled(text, names), encoding="utf-8")
         if start.config is not None:
-            text = _filled(json.dumps(start.config), names)
+            text = filled(json.dumps(start.config), names)
             (folder / "project" / "kilo.json").write_text(text, encoding="utf-8")
         watch = HostWatch()
         self._engine.call(watch.start(), _CALL_SECONDS)
         env = {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": "{home}",
-            **_OWN,
+            **APART,
             **watch.environment,
             **start.env,
         }
         try:
             process = Supervised.start(
-                [*self._command, *(_filled(argument, names) for argument in start.arguments)],
-                env={name: _filled(value, names) for name, value in env.items() if value is not None},
+                [*self._command, *(filled(argument, names) for argument in start.arguments)],
+                env={name: filled(value, names) for name, value in env.items() if value is not None},
                 cwd=folder / "project",
                 name="kilo",
                 stdin=_written(folder / "stdin", start.stdin),
@@ -184,7 +186,8 @@ class Cli:
         return self._going[-1]
 
 
-def _filled(text: str, names: Mapping[str, str]) -> str:
+def filled(text: str, names: Mapping[str, str]) -> str:
+    """The text with each `{name}` replaced by its value."""
     for name, value in names.items():
         text = text.replace(f"{{{name}}}", value)
     return text
