@@ -195,29 +195,20 @@ def test_usage_error_says_what_to_do_next(invoke: Invoke, arguments: list[str]) 
     assert second.startswith("  ")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["-h"],
-        ["run", "-h"],
-        ["merge", "-h"],
-        ["report", "-h"],
-        ["doctor", "-h"],
-        ["up", "-h"],
-        ["fetch", "-h"],
-        ["live", "-h"],
-        ["verify", "-h"],
-        ["diff", "-h"],
-        ["matrix", "-h"],
-        ["init", "-h"],
-        ["schema", "-h"],
-    ],
-)
-def test_help_is_had(invoke: Invoke, arguments: list[str]) -> None:
-    told = invoke(*arguments)
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_each_command_has_a_line_in_the_help(invoke: Invoke, option: str) -> None:
+    told = invoke(option)
+    lines = {line.split()[0]: line for line in told.stdout.splitlines() if line.startswith("  ") and line.strip()}
     assert (told.exit_code, told.stderr) == (0, "")
-    assert told.stdout.startswith("Usage: ")
+    assert [name for name, one in main.commands.items() if not lines[name].endswith(f"  {one.short_help}")] == []
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_help_of_a_command_has_an_example(invoke: Invoke, command: str) -> None:
+    told = invoke(command, "-h")
+    assert (told.exit_code, told.stderr) == (0, "")
+    assert told.stdout.startswith(f"Usage: main {command} ")
+    assert f"\n    turnproof {command}" in told.stdout.partition("Example")[2]
 
 
 def test_version_is_told(invoke: Invoke) -> None:
