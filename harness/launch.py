@@ -70,6 +70,11 @@ def _quietly(_step: str, _detail: str) -> None:
     pass
 
 
+_OTHER_OPENCODE = {
+    "agent-endpoint": "Leave it out, or let the target file start the endpoint with {opencode_url} or {shims}.",
+    "opencode-server": "Leave it out, and name the opencode to judge: --target opencode@1.18.33.",
+}
+
 # Behind an endpoint, opencode's waits before a retry come to their end within a short deadline.
 _PACE = 8.0
 
@@ -111,6 +116,9 @@ def part_behind(target: Target, wanted: str, say: Say, attach: str | None = None
     """
     if attach is not None:
         return _held_behind(target, wanted, attach)
+    if wanted != STAND_IN and not takes_opencode(target):
+        message = f"no opencode is put behind {target.name}, so --opencode {wanted} would change nothing"
+        raise UsageError(message, _OTHER_OPENCODE.get(target.kind, "Leave it out."))
     if target.kind == model_server.KIND:
         return model_server.part_of(target)
     if target.kind == kilo_agent_target.KIND:
@@ -122,6 +130,12 @@ def part_behind(target: Target, wanted: str, say: Say, attach: str | None = None
     if kind_named(target.kind).behind == "model" or not mentions(target, "opencode_url"):
         return _model_alone(target, wanted, say) if mentions(target, "model_url") else None
     return opencode_behind(wanted, say)
+
+
+def takes_opencode(target: Target) -> bool:
+    """Tell whether it can be chosen which opencode is behind the target, or found by it on its PATH."""
+    behind = kind_named(target.kind).behind == "opencode" and target.opencode is None
+    return behind and (mentions(target, "opencode_url") or mentions(target, "shims"))
 
 
 def opencode_behind(wanted: str, say: Say) -> opencode.Part:

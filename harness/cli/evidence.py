@@ -22,8 +22,8 @@ from harness.progress import Progress
 @click.argument("target", default=REFERENCE, metavar="[FILE|URL|NAME]")
 @click.option("--out", default=Path("turnproof-live"), type=click.Path(path_type=Path), help="Folder for the evidence.")
 @click.option("--direct", is_flag=True, help="Without a LiteLLM proxy in the chain.")
-@click.option("--opencode", "opencode", default=REAL, metavar="real|VERSION|stand-in", help="The opencode behind it.")
-@click.option("--kilo", default=REAL, metavar="real|VERSION|stand-in", help="The Kilo CLI behind an agent.")
+@click.option("--opencode", metavar="real|VERSION|stand-in", help="The opencode behind an endpoint (real).")
+@click.option("--kilo", metavar="real|VERSION|stand-in", help="The Kilo CLI behind an agent (real).")
 @click.option("--model-url", metavar="URL", help="A real provider at the far end (…/v1). Less is proved then.")
 @click.option("--model-key-env", metavar="NAME", help="The environment variable that holds the provider's key.")
 @click.option("--model", metavar="NAME", help="The provider's model, where it lacks the agents' own (with the proxy).")
@@ -49,7 +49,7 @@ def live(target: str, out: Path, as_json: bool, **options: Any) -> int:
     from harness.reporting.json_summary import json_summary
     from harness.reporting.table import render
 
-    trip = trip_of(find_target(target, options["opencode"]), out, os.environ, **options)
+    trip = trip_of(find_target(target, options["opencode"] or REAL), out, os.environ, **options)
     with Progress(Console(file=sys.stderr, highlight=False)) as progress:
         summary, error = make(trip, progress.observer)
     if as_json:

@@ -22,7 +22,8 @@ from harness.far_end import FarEnd, Provider, expect_litellm
 from harness.kilo_behind import STAND_IN as KILO_STAND_IN
 from harness.kilo_behind import VERSION as KILO_VERSION
 from harness.kinds import KINDS, kind_named
-from harness.opencode import REAL
+from harness.launch import takes_opencode
+from harness.opencode import REAL, STAND_IN
 from harness.results import RESULTS, results_of
 from harness.run import Observer, Order, run
 from harness.target import Target
@@ -40,13 +41,14 @@ _KILO_SECONDS = 600.0
 class Trip:
     """A round trip to make: the target, what is put behind it, where the evidence goes, and how it is signed.
 
-    `direct` leaves the proxy out. `commit` is what a person says that the target is made of.
+    `opencode` and `kilo` are what is behind an endpoint and behind an agent, None for the real one that turnproof
+    stands for. `direct` leaves the proxy out. `commit` is what a person says that the target is made of.
     """
 
     target: Target
     out: Path
-    opencode: str
-    kilo: str
+    opencode: str | None
+    kilo: str | None
     direct: bool = False
     provider: Provider | None = None
     attach: str | None = None
@@ -59,8 +61,8 @@ def trip_of(
     out: Path,
     environment: Mapping[str, str],
     *,
-    opencode: str,
-    kilo: str,
+    opencode: str | None,
+    kilo: str | None,
     direct: bool,
     model_url: str | None,
     model_key_env: str | None,
@@ -77,8 +79,7 @@ def trip_of(
         raise UsageError("--model is what the proxy asks for, and with --direct there is none", hint)
     provider = None if model_url is None else _provider(model_url, model_key_env, model, environment)
     key = private_key(sign) if sign is not None else None
-    version = KILO_VERSION if kilo == REAL else kilo
-    return Trip(target, out, opencode, version, direct, provider, attach, key, commit)
+    return Trip(target, out, opencode, kilo, direct, provider, attach, key, commit)
 
 
 def _provider(url: str, variable: str | None, model: str | None, environment: Mapping[str, str]) -> Provider:
@@ -130,22 +131,27 @@ def order_of(trip: Trip) -> Order:
     if target.url is not None and trip.attach is None:
         message = "nothing of turnproof's is behind a target given by URL, so no round trip can be shown"
         raise UsageError(message, "Hold it with turnproof up --stack FILE, and give --attach what that prints.")
+    if trip.kilo is not None:
+        raise UsageError("--kilo is for agents that wrap the Kilo CLI", "Leave it out.")
     far = FarEnd(proxied=not trip.direct and trip.attach is None, provider=trip.provider)
     if far.proxied:
         expect_litellm()  # before a binary is fetched
     if trip.attach is not None:
-        return Order(target, kind.live, out=trip.out, attach=trip.attach, far=far)
-    return Order(target, kind.live, out=trip.out, opencode=trip.opencode, far=far)
+        held = trip.opencode or STAND_IN
+        return Order(target, kind.live, out=trip.out, opencode=held, attach=trip.attach, far=far)
+    opencode = trip.opencode or (REAL if takes_opencode(target) else STAND_IN)
+    return Order(target, kind.live, out=trip.out, opencode=opencode, far=far)
 
 
 def _over(target: Target, trip: Trip) -> Target:
     """An agent over the Kilo CLI that is wanted; a real one takes its time."""
-    if trip.provider is not None or trip.attach is not None:
-        given = "--model-url" if trip.provider else "--attach"
-        raise UsageError(f"{given} is not for agents that wrap the Kilo CLI", "Leave it out.")
+    given = {"--model-url": trip.provider, "--attach": trip.attach, "--opencode": trip.opencode}
+    for option in (option for option, value in given.items() if value is not None):
+        raise UsageError(f"{option} is not for agents that wrap the Kilo CLI", "Leave it out.")
     if trip.kilo == KILO_STAND_IN:
         return target
-    return replace(target, kilo_behind=trip.kilo, deadline=max(target.deadline, _KILO_SECONDS))
+    version = KILO_VERSION if trip.kilo in (None, REAL) else trip.kilo
+    return replace(target, kilo_behind=version, deadline=max(target.deadline, _KILO_SECONDS))
 
 
 def evidence(records: list[dict[str, Any]], provenance: Provenance, key: Ed25519PrivateKey | None = None) -> Files:
