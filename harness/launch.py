@@ -70,11 +70,6 @@ def _quietly(_step: str, _detail: str) -> None:
     pass
 
 
-_OTHER_OPENCODE = {
-    "agent-endpoint": "Leave it out, or let the target file start the endpoint with {opencode_url} or {shims}.",
-    "opencode-server": "Leave it out, and name the opencode to judge: --target opencode@1.18.33.",
-}
-
 # Behind an endpoint, opencode's waits before a retry come to their end within a short deadline.
 _PACE = 8.0
 
@@ -118,7 +113,7 @@ def part_behind(target: Target, wanted: str, say: Say, attach: str | None = None
         return _held_behind(target, wanted, attach)
     if wanted != STAND_IN and not takes_opencode(target):
         message = f"no opencode is put behind {target.name}, so --opencode {wanted} would change nothing"
-        raise UsageError(message, _OTHER_OPENCODE.get(target.kind, "Leave it out."))
+        raise UsageError(message, "Leave it out. An opencode to judge is a target: --target opencode@VERSION.")
     if target.kind == model_server.KIND:
         return model_server.part_of(target)
     if target.kind == kilo_agent_target.KIND:
