@@ -100,7 +100,7 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["run", "--target", "deaf.toml", "--attach", "CLOSED"], 2, "is not a control address"),
         (["run", "--target", "deaf.toml", "--attach", "x", "--opencode", "real"], 2, "Give --opencode to turnproof up"),
         (["run", "--target", "deaf.toml", "--opencode", "real"], 2, "--opencode real would change nothing"),
-        (["run", "--suite", "opencode_server", "--opencode", "1.18.33"], 2, "no opencode is put behind opencode stand-in"),
+        (["run", "--suite", "opencode_server", "--opencode", "1.18.33"], 2, "behind opencode stand-in, so --opencode"),
         (["run", "--target", "reference-kilo", "--opencode", "x"], 2, "no opencode is put behind"),
         (["doctor", "model-stand-in", "--opencode", "real"], 2, "--opencode real would change nothing"),
         (["up", "kilo-stand-in", "--opencode", "real"], 2, "--opencode real would change nothing"),
