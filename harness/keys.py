@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,6 +15,7 @@ from harness.readiness import told_end
 from harness.supervised import StartFailed, Supervised
 from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Request, Target
 from harness.template import expand, expand_json
+from harness.work_folder import work_folder
 
 _SECONDS = 30.0
 # A key is some bytes; what prints without an end must not fill the disk.
@@ -59,8 +58,8 @@ def _look_up(key: Key, variable: str) -> str | None:
 
 def _run(target: Target, source: FromCommand, values: Mapping[str, str], where: str) -> str:
     command = [expand(part, values, os.environ, f"{where}: command") for part in source.command]
-    with tempfile.TemporaryDirectory() as folder:
-        printed = Path(folder, "stdout")
+    with work_folder() as folder:
+        printed = folder / "stdout"
         try:
             process = Supervised.start(
                 command, env=os.environ, cwd=target.folder, name=where, stdout=printed, file_bytes=_FILE_BYTES

@@ -12,7 +12,6 @@ import functools
 import os
 import re
 import secrets
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +45,7 @@ from harness.supervised import StartFailed, Supervised
 from harness.target import StandIn, Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
+from harness.work_folder import work_folder
 
 
 @dataclass(frozen=True)
@@ -207,8 +207,7 @@ def ground(target: Target, part: Part | None, say: Say = _quietly, first_number:
     not come up.
     """
     with contextlib.ExitStack() as ends:
-        work = Path(tempfile.mkdtemp(prefix="turnproof-"))
-        ends.callback(shutil.rmtree, work, ignore_errors=True)
+        work = ends.enter_context(work_folder())
         engine = ends.enter_context(Engine())
         journal = Journal(first_number)
         running: Behind | None = None

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from harness.builtin import find_target
@@ -17,6 +15,7 @@ from harness.mutants.mutant import Mutant
 from harness.run import Observer, Order, run
 from harness.supervised import own_process_dies_with_parent
 from harness.verdict import summarise
+from harness.work_folder import work_folder
 
 _BROKEN = ("fail", "inconclusive", "error", "not-run")
 
@@ -121,9 +120,9 @@ def catch(mutant: Mutant[Any], own_only: bool = False, family: Family = FAMILIES
     Raises TurnproofError when the mutant cannot be judged.
     """
     requirements = mutant.caught_by if own_only else None
-    with tempfile.TemporaryDirectory() as folder:
+    with work_folder() as folder:
         target = find_target(f"{family.prefix}{mutant.name}")
-        order = Order(target, family.suite, out=Path(folder), requirements=requirements)
+        order = Order(target, family.suite, out=folder, requirements=requirements)
         results, error = run(order, Observer())
     if error is not None:
         raise error

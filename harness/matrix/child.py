@@ -6,7 +6,6 @@ import os
 import platform
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from harness.fetch import fetch
 from harness.results import RESULTS
 from harness.supervised import StartFailed, Supervised
 from harness.verdict import UNFINISHED
+from harness.work_folder import work_folder
 
 _PROGRAM = "from harness.cli import main; main()"
 _GRACE = 60.0
@@ -61,9 +61,9 @@ def run_cell(
     begun = time.monotonic()
     try:
         fetch(binary, say=say, seconds=within)
-        with tempfile.TemporaryDirectory(prefix="turnproof-cell-") as out:
-            code, said, ended = _run(arguments, Path(out), begun + within, say, stopped)
-            results = _bytes(Path(out) / RESULTS)
+        with work_folder() as out:
+            code, said, ended = _run(arguments, out, begun + within, say, stopped)
+            results = _bytes(out / RESULTS)
     except TurnproofError as error:
         code, said, ended, results = error.exit_code, f"{error.message}\n{error.hint}".strip(), "", b""
     took = time.monotonic() - begun

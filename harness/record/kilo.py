@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +22,7 @@ from harness.kilo_starts import Scenario, scenarios
 from harness.record.kilo_compare import differences
 from harness.record.kilo_rules import rules
 from harness.record.recording import write
+from harness.work_folder import work_folder
 
 SECONDS = 120.0
 """How long a start may take before it counts as never ending."""
@@ -42,11 +42,11 @@ def record(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and outcome of each of the named starts (of all when none is named), so many at once, in their order."""
     wanted = [scenario for scenario in scenarios() if not names or scenario.name in names]
-    with Engine() as engine, tempfile.TemporaryDirectory(prefix="turnproof-record-") as folder:
+    with Engine() as engine, work_folder() as folder:
 
         def play(number: int, scenario: Scenario) -> dict[str, Any]:
             within = hang_seconds if scenario.may_hang else seconds
-            return _play(scenario, engine, command, Path(folder, str(number)), within)
+            return _play(scenario, engine, command, folder / str(number), within)
 
         with ThreadPoolExecutor(workers) as pool:
             under_way = [pool.submit(play, number, scenario) for number, scenario in enumerate(wanted)]

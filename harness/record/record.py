@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from harness.record.scenario import Scenario
 from harness.record.scenes import scenarios
 from harness.record.stage import Stage
 from harness.target import StandIn
+from harness.work_folder import work_folder
 
 QUIET = 0.4
 """Seconds without an event after which a real server has said all: what it does beside a turn comes late."""
@@ -30,8 +30,8 @@ def record(
     wanted = [scenario for scenario in scenarios() if not names or scenario.name in names]
     pace = part.pace if isinstance(part, StandIn) else 1.0
     models = [(opencode.PROVIDER, model) for model in opencode.MODELS]
-    with Engine() as engine, tempfile.TemporaryDirectory(prefix="turnproof-record-") as folder:
-        work = Path(folder).resolve()
+    with Engine() as engine, work_folder() as folder:
+        work = folder.resolve()
         journal = Journal()
         with stack.running(engine, journal, part, models, work) as running:
             for scenario in wanted:
