@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,10 @@ class Agents:
 
 @dataclass(frozen=True)
 class Run:
-    """A start of the CLI, as the stand-in wrote it down; `status` is None while it runs and when it was ended."""
+    """A start of the CLI, as it was written down.
+
+    `status` is None while it runs, when it was ended, and always for a real one.
+    """
 
     argv: tuple[str, ...]
     cwd: str
@@ -175,17 +178,20 @@ class Run:
 
 
 class Kilo:
-    """The CLI behind the agents. Raises NotMeasured where it is a real one, which cannot be told or asked anything."""
+    """The CLI behind the agents: the stand-in, or a real one, which does not do as it is told."""
 
     def __init__(self, world: World, running: Running | None) -> None:
         self._world, self._running = world, running
 
     def expect_stand_in(self, label: str) -> None:
         """Raise NotMeasured unless it is the stand-in."""
-        self._on_stand_in(label, "present", lambda _: True)
+        self._on_stand_in(label, "present", lambda _: None)
 
     def behave(self, label: str, rules: Mapping[str, Any] | None = None, **faults: Any) -> None:
-        """How it behaves from its next start on: by other rules than its version's, and with these faults."""
+        """How it behaves from its next start on: by other rules than its version's, and with these faults.
+
+        Raises NotMeasured unless it is the stand-in.
+        """
         told = {"rules": dict(rules or {}), "faults": faults}
         self._on_stand_in(label, told, lambda agents: agents.behind.behave(told))
 
@@ -195,9 +201,12 @@ class Kilo:
 
     def runs(self, label: str) -> tuple[Run, ...]:
         """Its runs in this check, in order."""
-        seen = self._on_stand_in(label, "runs", lambda agents: agents.behind.runs())
+        seen = self._world.act("kilo", label, "runs", self._seen_runs)
         runs = tuple(Run(**{**one, "argv": tuple(one["argv"]), "files": tuple(one["files"])}) for one in seen)
         return tuple(run for run in runs if run.argv[:1] == ("run",))
+
+    def _seen_runs(self) -> list[dict[str, Any]]:
+        return live_agents(self._running).behind.runs()
 
     def _take_away(self) -> None:
         live_agents(self._running).behind.take_away()
@@ -205,17 +214,17 @@ class Kilo:
     def kept(self, label: str, runs: tuple[Run, ...]) -> list[str]:
         """Those of the runs' folders that still exist."""
         asked = [run.folder for run in runs]
-        return [str(one) for one in self._on_stand_in(label, len(asked), lambda _: _existing(asked))]
+        return [str(one) for one in self._world.act("kilo", label, len(asked), lambda: _existing(asked))]
 
-    def _on_stand_in(self, label: str, asked: Any, look: Any) -> Any:
-        def perform() -> dict[str, Any]:
+    def _on_stand_in(self, label: str, asked: Any, tell: Callable[[LiveAgents], None]) -> None:
+        def perform() -> bool:
             agents = live_agents(self._running)
-            return {"seen": look(agents)} if agents.behind.stand_in else {}
+            if agents.behind.stand_in:
+                tell(agents)
+            return agents.behind.stand_in
 
-        seen = self._world.act("kilo", label, asked, perform)
-        if "seen" not in seen:
-            raise NotMeasured("a real kilo is behind the agent: it cannot be told what to do, and writes nothing down")
-        return seen["seen"]
+        if not self._world.act("kilo", label, asked, perform):
+            raise NotMeasured("a real kilo is behind the agent, which cannot be told what to do")
 
 
 def _existing(folders: list[str]) -> list[str]:

@@ -77,7 +77,7 @@ class KiloBehind(ModelBehind):
 
     @property
     def stand_in(self) -> bool:
-        """Whether the CLI is the stand-in, which does as it is told and writes down what it was given."""
+        """Whether the CLI is the stand-in, which does as it is told."""
         return self.part.binary is None
 
     def behave(self, behaviour: Mapping[str, Any]) -> None:
@@ -94,7 +94,10 @@ class KiloBehind(ModelBehind):
         (self.folder / "kilo").unlink(missing_ok=True)
 
     def runs(self) -> list[dict[str, Any]]:
-        """What the stand-in was given at each start since the last rest, in their order."""
+        """What the CLI was given at each start since the last rest, in their order, and how it ended.
+
+        The end of a real one is not seen.
+        """
         files = [path for path in (self.folder / "runs").glob("*.json") if path.name.count(".") == 1]
         return [_run(path) for path in sorted(files, key=lambda path: int(path.stem))]
 
@@ -109,12 +112,8 @@ class KiloBehind(ModelBehind):
 
 def install(part: KiloPart, folder: Path) -> None:
     """Put the executable `kilo` into `folder`, unless it is there."""
-    if (folder / "kilo").exists():
-        return
-    if part.binary is None:
-        write_shim(folder)
-    else:
-        (folder / "kilo").symlink_to(part.binary)
+    if not (folder / "kilo").exists():
+        write_shim(folder, part.binary)
 
 
 @contextlib.contextmanager

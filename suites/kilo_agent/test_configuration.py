@@ -25,13 +25,13 @@ INHERITED = {
 @pytest.mark.requirement("KA-CONF-5")
 @pytest.mark.parametrize("configuration", [MERGED, declared()], ids=["model server", "own provider"])
 def test_a_second_run_is_like_the_first(
-    starter: Agents, cli_behind: Kilo, agent_turn: Turn, configuration: Mapping[str, Any]
+    starter: Agents, any_cli: Kilo, agent_turn: Turn, configuration: Mapping[str, Any]
 ) -> None:
     """The same `kilo.json`, and the configuration as it was given."""
     agent = starter.start("agent", configuration)
     agent_turn(agent, "first")
     agent_turn(agent, "second")
-    settings = [run.settings for run in cli_behind.runs("runs")]
+    settings = [run.settings for run in any_cli.runs("runs")]
     mend = "build kilo.json from a copy of the configuration"
     if len(settings) != 2 or settings[0] is None:
         raise Inconclusive(f"two runs with a kilo.json were expected, and {len(settings)} runs seen")

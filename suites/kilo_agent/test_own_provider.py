@@ -68,23 +68,23 @@ def test_the_declared_provider_is_asked(
 
 
 @pytest.mark.requirement("KA-CONF-3")
-def test_an_unknown_provider_is_not_made_up(starter: Agents, cli_behind: Kilo, agent_turn: Turn) -> None:
+def test_an_unknown_provider_is_not_made_up(starter: Agents, any_cli: Kilo, agent_turn: Turn) -> None:
     """A model of a provider that is nowhere declared leads to no such provider, and to no answer."""
     agent_turn(starter.start("control", declared()), "control")
     agent = starter.start("agent", {**declared(), "model": f"elsewhere/{LARGE}"})
     reply = agent.respond("reply", "Hello")
     expect(reply.status is not None and not is_finished(reply), "no finished answer", shown(reply), MEND, reply)
-    runs = cli_behind.runs("runs")
+    runs = any_cli.runs("runs")
     for run in runs[1:]:
         expect(list(_providers(run)) == ["house"], "the declared provider alone", repr(run.settings), MEND)
 
 
 @pytest.mark.requirement("KA-CONF-3")
-def test_an_empty_configuration_writes_no_file(starter: Agents, cli_behind: Kilo, agent_turn: Turn) -> None:
+def test_an_empty_configuration_writes_no_file(starter: Agents, any_cli: Kilo, agent_turn: Turn) -> None:
     """With neither a model server nor a provider there is nothing to write."""
     agent_turn(starter.start("control", declared()), "control")
     agent = starter.start("agent", {"model": IN_HOUSE, "model_server": None})
     reply = agent.respond("reply", "Hello")
     expect(reply.status is not None and not is_finished(reply), "no finished answer", shown(reply), MEND, reply)
-    written = [run.settings for run in cli_behind.runs("runs")[1:] if run.settings_file is not None]
+    written = [run.settings for run in any_cli.runs("runs")[1:] if run.settings_file is not None]
     expect(not written, "no kilo.json", repr(written), MEND)

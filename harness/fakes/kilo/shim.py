@@ -1,8 +1,8 @@
-"""The stand-in as an executable named `kilo`, for targets that start one themselves.
+"""An executable named `kilo`, for targets that start one themselves: the stand-in, or a real CLI that is observed.
 
 It is written into a folder of the run and put first on the target's PATH; it is never installed, because an installed
-one would shadow the user's own. What it does is said in `behaviour.json` beside it (see
-`harness.fakes.kilo.behaviour`), what it was given is written into `runs` (see `harness.fakes.kilo.diary`).
+one would shadow the user's own. What the stand-in does is said in `behaviour.json` beside it (see
+`harness.fakes.kilo.behaviour`); what either was given is written into `runs` (see `harness.fakes.kilo.diary`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,17 @@ from pathlib import Path
 _PYTHON = (sys.executable, "-I", "-S", "-c")
 
 
-def write_shim(folder: Path) -> Path:
-    """The executable `kilo` in `folder`, which runs the stand-in with the Python that runs this."""
+def write_shim(folder: Path, binary: Path | None = None) -> Path:
+    """The executable `kilo` in `folder`: the stand-in, or what becomes the real CLI at `binary`.
+
+    It is run with the Python that runs this.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     root = Path(__file__).parents[3]
-    program = f"import sys; sys.path.insert(0, {str(root)!r}); from harness.fakes.kilo.main import main; main()"
-    command = shlex.join([*_PYTHON, program, str(folder.resolve())])
+    module = "main" if binary is None else "recorder"
+    program = f"import sys; sys.path.insert(0, {str(root)!r}); from harness.fakes.kilo.{module} import main; main()"
+    real = [] if binary is None else [str(binary.resolve())]
+    command = shlex.join([*_PYTHON, program, str(folder.resolve()), *real])
     shim = folder / "kilo"
     shim.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     shim.chmod(0o755)
