@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus
 
 from harness.exchange import bytes_from_json, bytes_to_json
@@ -51,7 +51,10 @@ class Redactor:
         return self._pattern.sub(lambda match: self._placeholders[match[0]], data)
 
     def redact_json(self, value: Any) -> Any:
-        """A JSON value with every secret replaced, in keys too; bodies cut in pieces are redacted across the cuts."""
+        """A JSON value with every secret replaced, in keys too.
+
+        Bodies cut in pieces are redacted across the cuts, and streams across the events that tell a secret in parts.
+        """
         if self._pattern is None:
             return value
         if isinstance(value, str):
@@ -73,13 +76,74 @@ class Redactor:
 
     def _redact_chunks(self, chunks: list[list[Any]]) -> list[list[Any]]:
         pieces = [bytes_from_json(data) for _, data in chunks]
-        joined = b"".join(pieces)
-        secrets = [match.span() for match in self._pattern.finditer(joined)] if self._pattern else []
+        for edits_of in (self._plain, self._told_piecemeal):
+            edits = edits_of(b"".join(pieces))
+            pieces = _edited(pieces, edits) if edits else pieces
+        return [[at, bytes_to_json(data)] for (at, _), data in zip(chunks, pieces, strict=True)]
+
+    def _plain(self, data: bytes) -> list[_Edit]:
+        found = self._pattern.finditer(data) if self._pattern else ()
+        return [_Edit(*match.span(), self._placeholders[match[0]]) for match in found]
+
+    def _told_piecemeal(self, data: bytes) -> list[_Edit]:
+        """The edits for secrets that come in parts, in texts of events of which each goes on with the last."""
+        texts: dict[bytes, list[re.Match[bytes]]] = {}
+        for match in _TEXT.finditer(data):
+            texts.setdefault(match[1], []).append(match)
+        return sorted(edit for matches in texts.values() if len(matches) > 1 for edit in self._across(matches))
+
+    def _across(self, matches: list[re.Match[bytes]]) -> Iterator[_Edit]:
+        told = [_decoded(match[2]) for match in matches]
+        secrets = self._plain(b"".join(told))
         if not secrets:
-            return chunks
-        cuts = [_out_of(secrets, cut) for cut in accumulate(map(len, pieces), initial=0)]
-        redacted = [self.redact_bytes(joined[begin:end]) for begin, end in pairwise(cuts)]
-        return [[at, bytes_to_json(data)] for (at, _), data in zip(chunks, redacted, strict=True)]
+            return
+        ends = list(accumulate(map(len, told), initial=0))
+        for match, text, begin, end in zip(matches, told, ends, ends[1:], strict=False):
+            inside = [secret for secret in secrets if secret.begin < end and begin < secret.end]
+            kept, at = b"", begin
+            for secret in inside:
+                kept += text[at - begin : max(secret.begin - begin, 0)]
+                kept += secret.put if secret.begin >= begin else b""
+                at = min(secret.end, end)
+            if inside:
+                shown = (kept + text[at - begin :]).decode("utf-8", "replace")
+                yield _Edit(*match.span(2), json.dumps(shown)[1:-1].encode())
+
+
+class _Edit(NamedTuple):
+    """The bytes from `begin` to before `end` are to become `put`."""
+
+    begin: int
+    end: int
+    put: bytes
+
+
+_TEXT = re.compile(
+    rb'"(content|reasoning|reasoning_content|refusal|text|arguments|delta)"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL
+)
+"""A text in an event of a stream with which later events may go on."""
+
+
+def _decoded(text: bytes) -> bytes:
+    try:
+        return str(json.loads(b'"' + text + b'"', strict=False)).encode("utf-8", "surrogatepass")
+    except ValueError:
+        return text
+
+
+def _edited(pieces: list[bytes], edits: list[_Edit]) -> list[bytes]:
+    """The pieces after the edits; a cut between pieces that an edit would go over moves to the end of that edit."""
+    joined = b"".join(pieces)
+    cuts = [_out_of(edits, cut) for cut in accumulate(map(len, pieces), initial=0)]
+    edited = []
+    for begin, end in pairwise(cuts):
+        piece, at = b"", begin
+        for edit in edits:
+            if begin <= edit.begin < end:
+                piece += joined[at : edit.begin] + edit.put
+                at = edit.end
+        edited.append(piece + joined[at:end])
+    return edited
 
 
 def _spellings(value: str, user: str | None) -> set[str]:
@@ -90,6 +154,6 @@ def _spellings(value: str, user: str | None) -> set[str]:
     return spellings
 
 
-def _out_of(secrets: list[tuple[int, int]], cut: int) -> int:
-    """`cut`, moved to the end of the secret that it falls into."""
-    return next((end for begin, end in secrets if begin < cut < end), cut)
+def _out_of(edits: list[_Edit], cut: int) -> int:
+    """`cut`, moved to the end of the edit that it falls into."""
+    return next((edit.end for edit in edits if edit.begin < cut < edit.end), cut)

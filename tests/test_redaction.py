@@ -157,3 +157,42 @@ def test_redacting_twice_is_redacting_once() -> None:
     redactor = Redactor({"key": PLAIN})
     once = redactor.redact(f"a {PLAIN}")
     assert redactor.redact(once) == once
+
+
+def events(*deltas: dict[str, str]) -> list[bytes]:
+    chunks = [json.dumps({"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+    return [f"data: {chunk}\n\n".encode() for chunk in [*chunks, "[DONE]"]]
+
+
+def told(exchange: Exchange, name: str = "content") -> str:
+    lines = [line.removeprefix("data: ") for line in exchange.text.splitlines() if line and not line.endswith("[DONE]")]
+    return "".join(json.loads(line)["choices"][0]["delta"].get(name, "") for line in lines)
+
+
+@pytest.mark.parametrize("size", range(1, len(PLAIN) + 8))
+@pytest.mark.parametrize("secret", [PLAIN, KEY])
+def test_secret_told_in_parts_by_a_stream_is_replaced_once(secret: str, size: int) -> None:
+    whole = f'"é\\ {secret}, {secret}\n'
+    texts = [whole[at : at + size] for at in range(0, len(whole), size)]
+    pieces = events(*({"content": text} for text in texts))
+    exchange = redacted(in_pieces(*pieces), secret)
+    assert told(exchange) == f'"é\\ {HELD}, {HELD}\n'
+    assert len(exchange.chunks) == len(pieces)
+
+
+def test_secret_told_in_parts_between_other_texts_is_replaced() -> None:
+    mixed = [{"content": PLAIN[:9]}, {"reasoning_content": "sk-"}, {"content": PLAIN[9:]}, {"reasoning_content": "x"}]
+    exchange = redacted(in_pieces(*events(*mixed)))
+    assert (told(exchange), told(exchange, "reasoning_content")) == (HELD, "sk-x")
+
+
+def test_parts_of_a_stream_without_the_whole_secret_are_unchanged() -> None:
+    exchange = in_pieces(
+        *events({"content": "\\u"}, {"content": PLAIN[:9]}, {"content": PLAIN[10:]}, {"content": "\ud800"})
+    )
+    assert redacted(exchange) == exchange
+
+
+def test_texts_that_are_not_json_are_left() -> None:
+    exchange = in_pieces(b'data: {"content": "\\x"}\n\n', b'data: {"content": "\xff"}\n\n')
+    assert redacted(exchange) == exchange
