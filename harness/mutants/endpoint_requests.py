@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.access import authenticate, list_agents, no_such_model, refuse_key
 from harness.reference.endpoint.agents import Agents
@@ -65,6 +67,14 @@ def _tell_consent(key: Key, agents: Agents, agent: str) -> bool:
     if agent in agents and agent not in key.agent_ids:
         raise Refusal(404, f"You have not consented to {agent!r}.", code="model_not_found", param="model")
     return agent in key.agent_ids and agent in agents
+
+
+def _without_headers(error: HTTPException) -> Refusal:
+    return Refusal(error.status_code, error.detail)
+
+
+def _no_such_path(_error: HTTPException) -> Refusal:
+    return Refusal(404, "There is no such path.")
 
 
 _asking: ContextVar[Key] = ContextVar("asking")
@@ -352,6 +362,8 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         make_turn=_breaker.make_turn,
     ),
     _mutant("image_dropped", "drops image parts in silence", "AE-REQ-9", read_content=_text_parts_only),
+    _mutant("methods_untold", "does not tell the right method", "AE-REQ-10", not_routed=_without_headers),
+    _mutant("method_unknown", "takes a wrong method for a wrong path", "AE-REQ-10", not_routed=_no_such_path),
     _mutant("tool_dropped", "drops messages of role tool in silence", "AE-REQ-9", parse=_without_role("tool")),
     _mutant("developer_dropped", "drops developer messages in silence", "AE-REQ-9", parse=_without_role("developer")),
     _mutant(

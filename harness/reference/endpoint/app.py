@@ -116,7 +116,7 @@ def create_app(config: Config, parts: Parts | None = None) -> Starlette:
     app = Starlette(
         routes=[*Endpoint(config, opencode, driver, parts).routes, *KeyRoutes(config, store, parts).routes],
         middleware=[Middleware(KeyGuard, store, parts)],
-        exception_handlers={Refusal: _on_refusal, HTTPException: _on_http, Exception: _on_crash},
+        exception_handlers={Refusal: _on_refusal, HTTPException: partial(_on_http, parts), Exception: _on_crash},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -145,9 +145,9 @@ async def _on_refusal(_request: Request, error: Exception) -> Response:
     return error_response(error)
 
 
-async def _on_http(_request: Request, error: Exception) -> Response:
+async def _on_http(parts: Parts, _request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return error_response(Refusal(error.status_code, f"{error.detail}.", headers=error.headers))
+    return error_response(parts.not_routed(error))
 
 
 async def _on_crash(_request: Request, _error: Exception) -> Response:

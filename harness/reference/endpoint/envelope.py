@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from harness.reference.endpoint.rendering import json_response
@@ -27,6 +28,11 @@ class Refusal(Exception):
         super().__init__(message)
         self.status, self.message, self.headers = status, message, dict(headers or {})
         self.type, self.code, self.param = type, code, param
+
+
+def not_routed(error: HTTPException) -> Refusal:
+    """The refusal of a path or a method that there is not; it tells the methods that there are."""
+    return Refusal(error.status_code, f"{error.detail}.", headers=error.headers)
 
 
 def error_body(refusal: Refusal) -> dict[str, Any]:

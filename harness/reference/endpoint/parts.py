@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from harness.reference.endpoint import (
@@ -48,6 +49,7 @@ class Parts:
     in_scope: Callable[[Key, Agents, str], bool] = access.in_scope
     refuse_agent: Callable[[str, Callable[[], Awaitable[object]]], Awaitable[Refusal]] = access.refuse_agent
     list_agents: Callable[[Key, Agents], Sequence[str]] = access.list_agents
+    not_routed: Callable[[HTTPException], Refusal] = envelope.not_routed
 
     check_owner: Callable[[str | None, Config], None] = key_policy.check_owner
     read_agent_ids: Callable[[object, Agents], tuple[str, ...]] = key_policy.read_agent_ids
