@@ -11,11 +11,11 @@ from harness.errors import HarnessError
 from harness.exchange import Exchange
 from harness.fakes.model.script import messages_of
 from harness.kilo_cli import Going, Ran, Start
-from harness.kilo_desk import KiloDesk
+from harness.kilo_desk import KiloDesk, Made
 from harness.kilo_outcome import outcome
 from harness.kilo_recorded import outcome_of
 from harness.kilo_starts import Scenario
-from harness.world import World
+from harness.world import World, apply_view, view
 
 _AT_ONCE = 2
 """How many starts there are at once: each of a real CLI keeps a processor busy for seconds, and a gigabyte taken."""
@@ -96,7 +96,36 @@ class Kilo:
         return Under(lambda: Ran.from_json(self._world.act("kilo", label, start.to_json(), perform)))
 
     def play(self, *scenarios: Scenario) -> tuple[Played, ...]:
-        """Play scenarios, several at once, each with nonces of its own."""
+        """Play scenarios, several at once, each with nonces of its own.
+
+        One that an earlier check of this process has played is not played again.
+        """
+        made = self._made(scenarios)
+        fresh = [scenario for scenario in scenarios if scenario.name not in made]
+        if fresh:
+            made |= self._make(fresh)
+        return tuple(self._played(scenario, made[scenario.name]) for scenario in scenarios)
+
+    def _made(self, scenarios: Sequence[Scenario]) -> dict[str, Made]:
+        """Those starts that were made for an earlier check."""
+        names = [scenario.name for scenario in scenarios]
+        known = self._desk.made if self._desk else {}
+
+        def perform() -> dict[str, Any]:
+            return {name: _to_json(known[name]) for name in names if name in known}
+
+        seen = self._world.act("kilo", f"made before of {', '.join(names)}", names, perform)
+        return {name: known[name] if name in known else self._from_json(value) for name, value in seen.items()}
+
+    def _from_json(self, value: Mapping[str, Any]) -> Made:
+        calls = tuple(apply_view(self._world.exchange(entry[0]), entry) for entry in value["calls"])
+        return Made(value["words"], Ran.from_json(value["ran"]), calls)
+
+    def _played(self, scenario: Scenario, made: Made) -> Played:
+        recorded = self.recorded(scenario)
+        return Played(filled(scenario, made.words), made.ran, made.calls, recorded, made.words)
+
+    def _make(self, scenarios: Sequence[Scenario]) -> dict[str, Made]:
         plays = [self._filled(scenario) for scenario in scenarios]
         # All answers are set before anything starts: setting them forgets which steps were served.
         for scenario, words in plays:
@@ -111,10 +140,13 @@ class Kilo:
         rans += [each.result() for each in under[len(rans) :]]
         label = "model calls of " + ", ".join(scenario.name for scenario in scenarios)
         calls = self._journal.wait(label, "model", _none_open, _CALLS_SECONDS)
-        return tuple(
-            Played(scenario, ran, _of(words["asked"], scenario, calls), self.recorded(scenario), words)
+        made = {
+            scenario.name: Made(words, ran, _of(words["asked"], scenario, calls))
             for (scenario, words), ran in zip(plays, rans, strict=True)
-        )
+        }
+        if self._desk is not None:
+            self._desk.made.update(made)
+        return made
 
     @property
     def _live(self) -> KiloDesk:
@@ -142,6 +174,10 @@ def filled(scenario: Scenario, words: Mapping[str, str]) -> Scenario:
     start = replace(scenario.start, arguments=tuple(map(fill, scenario.start.arguments)))
     steps = tuple(replace(step, text=fill(step.text), message=fill(step.message)) for step in scenario.steps)
     return replace(scenario, start=start, steps=steps)
+
+
+def _to_json(made: Made) -> dict[str, Any]:
+    return {"words": made.words, "ran": made.ran.to_json(), "calls": [view(call) for call in made.calls]}
 
 
 def _none_open(calls: Sequence[Exchange]) -> bool:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.engine import Engine
 from harness.errors import TargetNotReady
+from harness.exchange import Exchange
 from harness.fakes.kilo.shim import write_shim
 from harness.fetch import fetch
-from harness.kilo_cli import Cli, Start
+from harness.kilo_cli import Cli, Ran, Start
 from harness.mutants.kilo_cli import find
 from harness.supervised import StartFailed
 from harness.target import KiloSource, KiloStandIn
@@ -22,11 +24,25 @@ _VERSION_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
+class Made:
+    """A start that was made: the nonces in it, what came of it, and the model calls that it led to."""
+
+    words: Mapping[str, str]
+    ran: Ran
+    calls: tuple[Exchange, ...]
+
+
+@dataclass(frozen=True)
 class KiloDesk:
-    """A CLI that can be started, and its version as it says itself; empty when it says none."""
+    """A CLI that can be started, and its version as it says itself; empty when it says none.
+
+    `made` are the starts of recorded scenarios, by the names of these: a start is dear, and serves every check that
+    wants the same.
+    """
 
     cli: Cli
     version: str
+    made: dict[str, Made] = field(default_factory=dict)
 
 
 def open_desk(kilo: KiloSource, engine: Engine, work: Path, model_url: str) -> KiloDesk:
