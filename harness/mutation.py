@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -58,10 +58,15 @@ def family_of(suite: str) -> Family:
 
 @dataclass(frozen=True)
 class Catch:
-    """What a run on a mutant came to: the requirements whose checks did not hold, against those it names."""
+    """What a run on a mutant came to: the requirements whose checks did not hold, against those it names.
+
+    `failed` and `passed` are the checks, by their ids; what was not measured is in neither.
+    """
 
     mutant: Mutant[Any]
     broken: frozenset[str]
+    failed: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
 
     @property
     def missed(self) -> frozenset[str]:
@@ -98,8 +103,8 @@ def catches(mutants: Sequence[tuple[Family, Mutant[Any]]], own_only: bool, jobs:
     pool = ProcessPoolExecutor(jobs, context, own_process_dies_with_parent)
     try:
         asked = [(family.suite, mutant.name, own_only) for family, mutant in mutants]
-        for (_, mutant), broken in zip(mutants, pool.map(_broken, asked), strict=True):
-            yield Catch(mutant, broken)
+        for (_, mutant), found in zip(mutants, pool.map(_caught, asked), strict=True):
+            yield Catch(mutant, *found)
     except BaseException:  # an interrupt does not wait for what is under way; its targets end with these processes
         for child in multiprocessing.active_children():
             child.kill()
@@ -108,10 +113,12 @@ def catches(mutants: Sequence[tuple[Family, Mutant[Any]]], own_only: bool, jobs:
         pool.shutdown(cancel_futures=True)
 
 
-def _broken(asked: tuple[str, str, bool]) -> frozenset[str]:
+def _caught(asked: tuple[str, str, bool]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What a process of its own has to tell of a mutant, which it cannot send back itself."""
     suite, name, own_only = asked
     family = family_of(suite)
-    return catch(family.find(name), own_only, family).broken
+    caught = catch(family.find(name), own_only, family)
+    return caught.broken, caught.failed, caught.passed
 
 
 def catch(mutant: Mutant[Any], own_only: bool = False, family: Family = FAMILIES[0]) -> Catch:
@@ -126,5 +133,14 @@ def catch(mutant: Mutant[Any], own_only: bool = False, family: Family = FAMILIES
         results, error = run(order, Observer())
     if error is not None:
         raise error
-    broken = (row.requirement.id for row in summarise(results).rows if row.verdict in _BROKEN)
-    return Catch(mutant, frozenset(broken))
+    summary = summarise(results)
+    broken = frozenset(row.requirement.id for row in summary.rows if row.verdict in _BROKEN)
+    failed = frozenset(checked.check for checked in summary.checks if checked.status in _BROKEN)
+    passed = frozenset(checked.check for checked in summary.checks if checked.status == "pass")
+    return Catch(mutant, broken, failed, passed)
+
+
+def idle(catches: Iterable[Catch]) -> frozenset[str]:
+    """The checks, by their ids, that passed on every mutant on which they were made: none shows that they can fail."""
+    every = list(catches)
+    return frozenset().union(*(one.passed for one in every)) - frozenset().union(*(one.failed for one in every))

@@ -7,7 +7,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.mutants.mutant import Mutant
-from harness.mutation import FAMILIES, Catch, Family, catch, catches, chosen, family_of
+from harness.mutation import FAMILIES, Catch, Family, catch, catches, chosen, family_of, idle
 
 
 def named(suite: str, name: str) -> tuple[Family, Mutant[Any]]:
@@ -40,11 +40,27 @@ def test_a_requirement_that_notices_and_is_not_named_is_needless() -> None:
     assert Catch(mutant, mutant.caught_by | {"MS-MODELS-1"}).needless == {"MS-MODELS-1"}
 
 
+def test_a_check_that_passes_on_every_mutant_is_idle() -> None:
+    _, mutant = named("model_server", "no_done")
+    one = Catch(mutant, frozenset(), failed=frozenset({"a"}), passed=frozenset({"b", "c"}))
+    other = Catch(mutant, frozenset(), failed=frozenset({"b"}), passed=frozenset({"a", "c"}))
+    assert idle([one, other]) == {"c"}
+
+
+def test_checks_of_a_mutant_are_told_by_how_they_went() -> None:
+    family, mutant = named("model_server", "no_done")
+    caught = catch(mutant, own_only=True, family=family)
+    failed = {check.partition("::")[2] for check in caught.failed}
+    assert failed == {f"test_done_is_the_last_that_is_said[{case}]" for case in ("plain", "with usage")}
+    assert caught.passed
+    assert not caught.failed & caught.passed
+
+
 def test_mutants_judged_at_once_come_to_what_they_do_alone() -> None:
     two = [named("model_server", "no_done"), named("kilo_cli", FAMILIES[3].mutants[0].name)]
     caught = list(catches(two, own_only=True, jobs=2))
     assert [one.mutant for one in caught] == [mutant for _, mutant in two]
-    assert all(one.missed == frozenset() for one in caught)
+    assert caught == [catch(mutant, own_only=True, family=family) for family, mutant in two]
 
 
 def test_a_name_stands_for_every_mutant_that_has_it() -> None:

@@ -102,22 +102,25 @@ def record(spec: str, out: Path) -> int:
 def mutants(names: tuple[str, ...], suite: str | None, own: bool, jobs: int, listing: bool) -> int:
     """Are the checks worth anything? Judge broken implementations; exit 1 unless each is caught as it should be.
 
+    Without a NAME, each check that was made must fail on one of them at least.
+
     \b
     Examples:
       turnproof mutants --list
       turnproof mutants no_done stream_truthy
       turnproof mutants --suite kilo_agent --own -n 4
     """
-    from harness.mutation import catches, chosen
+    from harness.mutation import Catch, catches, chosen, idle
 
     wanted = chosen(names, suite)
     if listing:
         for _, mutant in wanted:
             click.echo(f"{mutant.name:28} {mutant.does} (caught by {', '.join(sorted(mutant.caught_by))})")
         return 0
-    flawed = 0
+    flawed, by_suite = 0, dict[str, list[Catch]]()
     with ERR.status(f"judging {len(wanted)} mutants") as status:
-        for count, caught in enumerate(catches(wanted, own, jobs), 1):
+        for count, ((family, _), caught) in enumerate(zip(wanted, catches(wanted, own, jobs), strict=True), 1):
+            by_suite.setdefault(family.suite, []).append(caught)
             wrong = [f"missed by {id_}" for id_ in sorted(caught.missed)]
             wrong += [f"also caught by {id_}" for id_ in sorted(caught.needless)]
             flawed += bool(wrong)
@@ -127,4 +130,9 @@ def mutants(names: tuple[str, ...], suite: str | None, own: bool, jobs: int, lis
             )
             status.update(f"judged {count} of {len(wanted)} mutants")
     ERR.print(f"{len(wanted) - flawed} of {len(wanted)} mutants are caught as they should be")
-    return 1 if flawed else 0
+    unproven = [check for caught in by_suite.values() for check in sorted(idle(caught))] if not names else []
+    for check in unproven:
+        click.echo(f"no  {check} passes on every mutant")
+    if unproven:
+        ERR.print(f"{len(unproven)} checks pass on every mutant: add one that they catch")
+    return 1 if flawed or unproven else 0
