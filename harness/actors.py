@@ -22,6 +22,9 @@ L = TypeVar("L")
 SETTLE = 0.06
 """Seconds in which nothing began on a hop, and the client neither asked nor was answered: then the hop is at rest."""
 
+RESTLESS = 10.0
+"""Seconds after which a hop that never comes to rest is read as it is: a target may ask without end."""
+
 
 class Pending(Protocol):
     """A request under way in a live run."""
@@ -191,7 +194,7 @@ class JournalReader:
         self._world, self._running = world, running
 
     def read(self, label: str, hop: Hop) -> tuple[Exchange, ...]:
-        """The hop's exchanges, once it is at rest."""
+        """The hop's exchanges, once it is at rest, or as they are when it never is."""
         return self._look(label, hop, f"read {hop}", lambda: self._settle(hop))
 
     def wait(
@@ -201,8 +204,8 @@ class JournalReader:
         return self._look(label, hop, f"wait {hop}", lambda: live_part(self._running).wait(hop, until, within))
 
     def _settle(self, hop: Hop) -> None:
-        running = live_part(self._running)
-        while (rest := SETTLE - running.calm(hop)) > 0:
+        running, end = live_part(self._running), time.monotonic() + RESTLESS
+        while (rest := SETTLE - running.calm(hop)) > 0 and time.monotonic() < end:
             running.wait(hop, _longer_than(len(running.seen(hop))), rest)
 
     def _look(self, label: str, hop: Hop, asked: str, until: Callable[[], object]) -> tuple[Exchange, ...]:

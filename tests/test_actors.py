@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harness import actors
 from harness.actors import Client, Clock, JournalReader, Script
 from harness.chat import ask
 from harness.check import NotMeasured
@@ -207,6 +208,21 @@ def test_journal_is_read_once_it_has_come_to_rest(world: LiveWorld, stage: Stage
     stage.journal.wait("model", bool, 5)
     assert len(JournalReader(world, stage).read("all", "model")) == 5
     trickling.result(5)
+
+
+class Restless(Stage):
+    """A stage on which requests go on without end."""
+
+    def calm(self, hop: Hop) -> float:
+        return 0.0
+
+
+def test_journal_is_read_although_it_never_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actors, "RESTLESS", 0.1)
+    stage = Restless()
+    world = LiveWorld(CHECK, "seed", stage.find)
+    stage.journal.record("model", GET)
+    assert len(JournalReader(world, stage).read("look", "model")) == 1
 
 
 def test_journal_wait_ends_as_soon_as_it_may(world: LiveWorld, stage: Stage) -> None:
