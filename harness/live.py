@@ -16,8 +16,8 @@ from harness.journal import Journal, Recording, Window
 from harness.tap import Tap
 from harness.tap_script import TapRule
 
-_MARGIN = 10.0
-"""Seconds beyond its declared deadline that a target's answer is waited for, so that it is seen being late."""
+LATE_SECONDS = 10.0
+"""Beyond its declared deadline, how long the target is waited for, so that it is seen being late."""
 
 _CALL_SECONDS = 10.0
 
@@ -66,8 +66,9 @@ class LiveTarget:
         self.keys = keys
         self._engine, self._journal, self._behind = engine, journal, behind
         self._client = Client(url)
-        self._tap = Tap("client", url, journal)
-        self._deadline = deadline + _MARGIN
+        self._deadline = deadline + LATE_SECONDS
+        # Of the official client, which gives up by itself what is silent for so long, but not what never ends.
+        self._tap = Tap("client", url, journal, within=self._deadline + LATE_SECONDS)
         self._pending: list[PendingRequest] = []
 
     def __enter__(self) -> LiveTarget:

@@ -26,13 +26,17 @@ _FRAMING = {"transfer-encoding", "connection", "keep-alive", "expect"}
 class Tap:
     """Passes requests on to `upstream` (a base URL) and records them in `journal` as hop `hop`.
 
-    To a `foreign` one, a server on the network, they go under its own name, and ask for answers that can be read.
+    To a `foreign` one, a server on the network, they go under its own name, and ask for answers that can be read. An
+    answer that is not over `within` so many seconds is left.
     """
 
-    def __init__(self, hop: Hop, upstream: str, journal: Journal, foreign: bool = False) -> None:
+    def __init__(
+        self, hop: Hop, upstream: str, journal: Journal, foreign: bool = False, within: float | None = None
+    ) -> None:
         self._hop = hop
         self._upstream = upstream
         self._foreign = foreign
+        self._within = within
         self._journal = journal
         self._http = HttpServer(self._handle)
         self._relays: set[asyncio.Task[None]] = set()
@@ -72,7 +76,7 @@ class Tap:
         delay = self.script.delay(request)
         if delay:
             recording.fault("delayed")
-        task = asyncio.get_running_loop().create_task(relay.run(self._upstream, delay))
+        task = asyncio.get_running_loop().create_task(self._relay(relay, delay, wire, recording))
         self._relays.add(task)
         task.add_done_callback(self._relays.discard)
 
@@ -81,6 +85,14 @@ class Tap:
             task.cancel()
 
         wire.gone = leave
+
+    async def _relay(self, relay: _Relay, delay: float, wire: Wire, recording: Recording) -> None:
+        try:
+            async with asyncio.timeout(self._within):
+                await relay.run(self._upstream, delay)
+        except TimeoutError:
+            recording.close("gone", f"no end within {self._within:g} s")
+            wire.reset()
 
     def _addressed(self, request: Request) -> Request:
         if not self._foreign:

@@ -71,6 +71,12 @@ class Side:
             self.heard += data
         return self.heard
 
+    def drip(self) -> None:
+        """Answer in ever more pieces, until the other side leaves."""
+        self.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            self.send(b"1\r\n.\r\n")
+
     def reset(self) -> None:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
@@ -79,11 +85,12 @@ class Side:
 class Chain:
     """A tap with a listening far side; `ask` gives both ends of one request that passes through."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, within: float | None = None) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.settimeout(10)
         self.journal = Journal()
-        self.tap = Tap("opencode", f"http://127.0.0.1:{self.listener.getsockname()[1]}", self.journal)
+        upstream = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.tap = Tap("opencode", upstream, self.journal, within=within)
         self._stack = contextlib.ExitStack()
         self._stack.enter_context(self.listener)
         self._engine = engine
@@ -355,6 +362,16 @@ def test_stop_leaves_both_sides(chain: Chain, engine: Engine) -> None:
         with contextlib.suppress(ConnectionResetError):
             assert side.rest() == b""
     assert chain.ended("gone").end == "gone"
+
+
+def test_answer_that_drips_beyond_its_time_is_left(engine: Engine) -> None:
+    with contextlib.closing(Chain(engine, within=0.1)) as chain:
+        near, far = chain.ask()
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            far.drip()
+        with pytest.raises(ConnectionResetError):
+            near.rest()
+        assert chain.ended("gone").error == "no end within 0.1 s"
 
 
 # Recording
