@@ -17,7 +17,8 @@ from harness.supervised import own_process_dies_with_parent
 from harness.verdict import summarise
 from harness.work_folder import work_folder
 
-_BROKEN = ("fail", "inconclusive", "error", "not-run")
+_BROKEN = ("fail", "inconclusive", "not-run")
+"""Verdicts of a requirement that catches a mutant. A check that breaks is a fault of ours, and catches nothing."""
 
 
 @dataclass(frozen=True)

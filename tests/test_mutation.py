@@ -29,6 +29,11 @@ def test_a_mutant_of_each_family_is_caught_by_what_it_names(family: Family, muta
     assert catch(mutant, own_only=True, family=family).missed == frozenset()
 
 
+def test_an_answer_that_was_not_kept_is_a_finding_and_breaks_no_check() -> None:
+    family, mutant = named("model_server", "gym_answer_not_kept")
+    assert catch(mutant, own_only=True, family=family).missed == frozenset()
+
+
 def test_a_requirement_that_does_not_notice_a_mutant_has_missed_it() -> None:
     family, mutant = named("model_server", "no_done")
     blind = replace(mutant, caught_by=frozenset({"MS-MODELS-1"}))

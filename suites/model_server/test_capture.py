@@ -89,17 +89,29 @@ def test_a_prefixed_call_is_served_and_kept_whole(
     expect_same_message(kept["response"], reply, came)
 
 
+def choice_in(response: Any) -> dict[str, Any]:
+    """The choice of a completion that was kept; empty when it has none, or none was kept."""
+    choices = response.get("choices") if isinstance(response, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def message_in(response: Any) -> dict[str, Any]:
+    """The message of a completion that was kept; empty when it has none, or none was kept."""
+    message = choice_in(response).get("message")
+    return message if isinstance(message, dict) else {}
+
+
 def expect_same_message(response: Any, reply: Exchange, text: str) -> None:
     """What is kept of a stream is the completion that its chunks make together."""
-    choices = response.get("choices") if isinstance(response, dict) else None
-    choice = choices[0] if choices else {}
-    message = choice.get("message") or {}
+    message = message_in(response)
     reasoning = given_in(reply, "reasoning_content") or given_in(reply, "reasoning")
+    usage = response.get("usage") if isinstance(response, dict) else None
     made = {
         "content": (message.get("content") or "", text),
         "reasoning": (message.get("reasoning_content") or message.get("reasoning") or "", reasoning),
-        "finish_reason": (choice.get("finish_reason"), finish_reasons_of(reply)[0]),
-        "usage": (response.get("usage") or {}, usage_of(reply)),
+        "finish_reason": (choice_in(response).get("finish_reason"), next(iter(finish_reasons_of(reply)), None)),
+        "usage": (usage or {}, usage_of(reply)),
     }
     for name, (came, wanted) in made.items():
         expect(came == wanted, f"the stream's {name}, {wanted!r}, in the file", repr(came), MEND_WHOLE, reply)
@@ -214,7 +226,7 @@ def test_a_captured_call_holds_its_tokens(
     _, reply = both_ways(nonce("rollout"))
     expect_answered(reply, "a call under /ng-rollout/<id>")
     (kept,) = expect_kept(captures, "kept", nonce("rollout"), 1)
-    message = kept["response"]["choices"][0]["message"]
+    message: Any = message_in(kept["response"])
     prompt, made, probable = (
         message.get(name) for name in ("prompt_token_ids", "generation_token_ids", "generation_log_probs")
     )
