@@ -94,6 +94,7 @@ def test_a_late_subscriber_hears_nothing_of_before(
     late = opencode.listen("late")
     other = opencode.session("other")
     events = late.until("other", has("session.created", other))
+    expect(has("session.created", other)(events), "what comes later", repr(kinds(events)), MEND, reply)
     expect(not of(session, events), "nothing of before", repr(kinds(of(session, events))), MEND, reply)
 
 
