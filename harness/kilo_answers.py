@@ -62,7 +62,8 @@ def expect_answered(exchange: Exchange, said: str, why: str) -> None:
     """The run went well, and the model's word `said` came back as the assistant's; `why` completes "for ..."."""
     mend = "run the Kilo CLI against the model server and pass on what it says"
     expect(is_finished(exchange), f"a response that is completed for {why}", shown(exchange), mend, exchange)
-    expect(said in text_of(exchange), f"the model's word {said} from the assistant for {why}", shown(exchange), mend)
+    wanted = f"the model's word {said} from the assistant for {why}"
+    expect(said in text_of(exchange), wanted, shown(exchange), mend, exchange)
 
 
 def expect_failure(exchange: Exchange, log: str, why: str) -> None:

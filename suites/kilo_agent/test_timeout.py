@@ -29,8 +29,8 @@ def _limited(timeout: float) -> Mapping[str, Any]:
 def _expect_over(agent: Agent, reply: Exchange, timeout: float, why: str) -> None:
     """The run was given up in time, which is said, and none of its processes is there any more."""
     expect_failure(reply, agent.log(f"log {why}"), why)
-    late = (reply.duration or 0.0) <= timeout + MARGIN
-    expect(late, f"an answer within {timeout + MARGIN:g} s for {why}", f"one after {reply.duration} s", MEND, reply)
+    in_time = reply.duration is not None and reply.duration <= timeout + MARGIN
+    expect(in_time, f"an answer within {timeout + MARGIN:g} s for {why}", f"one after {reply.duration} s", MEND, reply)
     left = agent.left(f"left {why}")
     expect(not left, f"no process of the run for {why}", repr(left), MEND, reply)
 
