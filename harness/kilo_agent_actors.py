@@ -12,6 +12,7 @@ from harness.chat import post
 from harness.check import NotMeasured, expect
 from harness.errors import HarnessError, TargetNotReady
 from harness.exchange import Exchange, parse_json
+from harness.fakes.kilo.arguments import given
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.target import Asked
 from harness.world import World
@@ -87,7 +88,7 @@ class Agent:
         """The processes of runs that are over and that are still there."""
         return [str(one) for one in self._act(label, "left", lambda agents: agents.left(self._wanted))]
 
-    def _act(self, label: str, asked: str, look: Any) -> Any:
+    def _act(self, label: str, asked: str, look: Callable[[LiveAgents], Any]) -> Any:
         return self._world.act("agents", label, asked, lambda: look(live_agents(self._running)))
 
 
@@ -147,12 +148,7 @@ class Run:
 
     def option(self, *names: str) -> str | None:
         """The value of an option of one of these names, before `--`; None when it is not given."""
-        for name, value in zip(self.options, self.options[1:], strict=False):
-            if name in names:
-                return value
-            if name.partition("=")[0] in names:
-                return name.partition("=")[2]
-        return None
+        return given(self.argv, *names)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -52,6 +52,16 @@ class BadArguments(Exception):
     """An option that this version does not have."""
 
 
+def given(arguments: Sequence[str], *names: str) -> str | None:
+    """The value of an option of one of these names, whatever other options the version has; None when it has none."""
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for word, following in zip(before, [*before[1:], ""], strict=True):
+        name, has_value, value = word.partition("=")
+        if name in names:
+            return value if has_value else following
+    return None
+
+
 def parse(arguments: Sequence[str], known: frozenset[str]) -> Asked:
     """What `arguments` say; raises BadArguments for an option that is not `known`."""
     options: dict[str, str | bool] = {}

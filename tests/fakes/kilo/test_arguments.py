@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.fakes.kilo.arguments import BadArguments, parse
+from harness.fakes.kilo.arguments import BadArguments, given, parse
 
 KNOWN = frozenset({"--model", "--auto", "--format", "--dir", "--thinking"})
 
@@ -21,3 +21,17 @@ def test_nothing_after_two_dashes_is_an_option() -> None:
 def test_an_option_that_the_version_lacks_is_refused() -> None:
     with pytest.raises(BadArguments):
         parse(["run", "--pure"], KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        (["run", "--dir", "/x", "--", "--dir", "/y"], "/x"),
+        (["run", "--dir=/x"], "/x"),
+        (["run", "--unheard-of", "--dir=/x", "--auto"], "/x"),
+        (["run", "--dir"], ""),
+        (["run", "--", "--dir", "/y"], None),
+    ],
+)
+def test_an_option_is_found_wherever_it_stands_before_two_dashes(arguments: list[str], value: str | None) -> None:
+    assert given(arguments, "-d", "--dir") == value
