@@ -304,6 +304,12 @@ def test_forged_verdict_is_found(invoke: Invoke, tmp_path: Path) -> None:
     assert "0 of 1 verdicts were confirmed by replay" in told.stdout
 
 
+def test_what_a_replay_came_to_is_told_as_json(invoke: Invoke, tmp_path: Path) -> None:
+    invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
+    told = invoke("verify", "--json", "turnproof-report/results.jsonl")
+    assert json.loads(told.stdout) == {"checks": 2, "confirmed": 2, "differing": []}
+
+
 @pytest.fixture
 def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that conforms, and one in whose place its MUST fails."""

@@ -89,13 +89,13 @@ def verify(file: str, bundle: Path | None, as_json: bool, **demands: Any) -> int
       gh pr view 12 --json body --jq .body | turnproof verify --key key.pub
       turnproof verify turnproof-report/results.jsonl
     """
-    from harness.evidence.report import lines_of, told
-    from harness.evidence.verify_file import is_results, replay_lines, verify_file
+    from harness.evidence.report import lines_of, lines_of_replay, told, told_of_replay
+    from harness.evidence.verify_file import is_results, replay_file, verify_file
 
     if is_results(file):
-        code, lines = replay_lines(Path(file), bundle, **demands)
-        click.echo("\n".join(lines))
-        return code
+        checks = replay_file(Path(file), bundle, **demands)
+        click.echo(json.dumps(told_of_replay(checks), indent=2) if as_json else "\n".join(lines_of_replay(checks)))
+        return int(not all(check.agrees for check in checks))
     verified = verify_file(file, sys.stdin, bundle, **demands)
     click.echo(json.dumps(told(verified), indent=2) if as_json else "\n".join(lines_of(verified)))
     return int(any(one.claims.exit_code for one in verified))

@@ -1,4 +1,4 @@
-"""What `turnproof verify` says of evidence that it accepts."""
+"""What `turnproof verify` says of evidence that it accepts, and of a results file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.evidence.verification import Verified
+from harness.replay import Replayed
 from harness.reporting.visible import one_line
+from harness.results import CheckResult
 
 
 def told(verified: Sequence[Verified]) -> dict[str, Any]:
@@ -29,6 +31,29 @@ def lines_of(verified: Sequence[Verified]) -> Iterator[str]:
     """All of it in lines for people, safe to show."""
     for one in verified:
         yield from map(one_line, _lines(one))
+
+
+def told_of_replay(checks: Sequence[Replayed]) -> dict[str, Any]:
+    """What came of a results file whose checks were made again, as a JSON object."""
+    differing = [
+        {"check": check.check, "recorded": _verdict(check.recorded), "replayed": _verdict(check.again)}
+        for check in checks
+        if not check.agrees
+    ]
+    return {"checks": len(checks), "confirmed": len(checks) - len(differing), "differing": differing}
+
+
+def lines_of_replay(checks: Sequence[Replayed]) -> Iterator[str]:
+    """The same in lines for people."""
+    told = told_of_replay(checks)
+    for check in told["differing"]:
+        was, now = (check[when] or "nothing" for when in ("recorded", "replayed"))
+        yield f"differs  {check['check']}: recorded {was}, replayed {now}"
+    yield f"{told['confirmed']} of {told['checks']} verdicts were confirmed by replay"
+
+
+def _verdict(result: CheckResult | None) -> str | None:
+    return result.verdict if result else None
 
 
 def _lines(one: Verified) -> Iterator[str]:

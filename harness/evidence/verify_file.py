@@ -10,7 +10,7 @@ from typing import TextIO
 from harness.errors import UsageError
 from harness.evidence.signing import public_key
 from harness.evidence.verification import Demands, Verified, age, verify
-from harness.replay import replay
+from harness.replay import Replayed, replay
 from harness.results import read
 
 STANDARD_INPUT = "-"
@@ -47,24 +47,16 @@ def verify_file(
     return verify(text, demands, None if bundle is None else _text(bundle))
 
 
-def replay_lines(
+def replay_file(
     results: Path, bundle: Path | None, *, max_age: str | None, commit: str | None, key: Path | None
-) -> tuple[int, list[str]]:
-    """The exit code and the lines for a results file: its checks are made again, and it has no seal to check.
+) -> tuple[Replayed, ...]:
+    """The checks of a results file, made again: it has no seal to check.
 
-    Raises UsageError for options that only evidence can meet.
+    Raises UsageError for options that only evidence can meet, and what `harness.replay.replay` raises.
     """
     if any(option is not None for option in (bundle, max_age, commit, key)):
         raise UsageError("a results file has no seal, so only its verdicts can be checked", "Give evidence.json.")
-    replayed = replay(read(results))
-    lines = []
-    for check in replayed:
-        if not check.agrees:
-            was, now = (result.verdict if result else "nothing" for result in (check.recorded, check.again))
-            lines.append(f"differs  {check.check}: recorded {was}, replayed {now}")
-    agreed = sum(check.agrees for check in replayed)
-    lines.append(f"{agreed} of {len(replayed)} verdicts were confirmed by replay")
-    return (0 if agreed == len(replayed) else 1), lines
+    return replay(read(results))
 
 
 def _commit(commit: str | None) -> str | None:
