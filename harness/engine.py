@@ -36,10 +36,12 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.call(_cancel_others(), within=10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        try:
+            self.call(_cancel_others(), within=10)
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         """Begin a coroutine on the engine's loop; cancelling the future cancels it."""

@@ -134,6 +134,16 @@ def test_exit_ends_the_thread() -> None:
     assert not thread.is_alive()
 
 
+def test_exit_ends_the_thread_although_a_task_cannot_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never() -> None:
+        raise HarnessError("it goes on")
+
+    monkeypatch.setattr("harness.engine._cancel_others", never)
+    with pytest.raises(HarnessError, match="it goes on"), Engine() as engine:
+        thread = engine.call(running_thread(), 10)
+    assert not thread.is_alive()
+
+
 def test_exit_passes_the_error_of_the_body_on() -> None:
     with pytest.raises(KeyError), Engine():
         raise KeyError("x")
