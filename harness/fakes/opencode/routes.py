@@ -98,6 +98,8 @@ class Routes:
                     return await handler(Call(request, directory_of(request, self._core.folder), names))
                 except Refused as refused:
                     return refused.answer
+                except (AttributeError, LookupError, TypeError, ValueError):  # at a body or a query of another shape
+                    return unknown_error().answer
         return Answer(204) if request.method == "OPTIONS" else page()
 
     async def _doc(self, _call: Call) -> Answer:

@@ -46,6 +46,16 @@ def test_a_prompt_without_a_model_takes_the_configured_one(http: httpx.Client) -
     assert ask(http).json()["info"]["modelID"] == "small-1"
 
 
+def test_a_request_of_another_shape_is_answered(http: httpx.Client) -> None:
+    session = http.post("/session", json={"title": "t"}).json()["id"]
+    asked = [
+        http.patch(f"/session/{session}", json=["no object"]),
+        http.get(f"/session/{session}/message?limit=few"),
+        http.post("/permission/per_x/reply", json=["no object"]),
+    ]
+    assert [answer.status_code for answer in asked] == [500, 500, 500]
+
+
 def test_heartbeats_come_on_an_otherwise_silent_stream(http: httpx.Client) -> None:
     with http.stream("GET", "/event") as stream:
         lines = (line for line in stream.iter_lines() if line)
