@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -80,15 +80,18 @@ class LiveAgents(LiveTarget):
         self._temporary = self._folder / "tmp"
         self._temporary.mkdir()
         self._count = 0
-        self._endings = ThreadPoolExecutor(_KEPT, "end agents")
+        self._enders = ThreadPoolExecutor(_KEPT, "end agents")
+        self._endings: list[Future[object]] = []
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for key in list(self._agents):
             self._end(key)
-        self._endings.shutdown()
+        self._enders.shutdown()
         super().__exit__(kind, error, trace)
+        for ending in self._endings:
+            ending.result()  # raises HarnessError for one that could not be ended
 
     def start(self, wanted: Wanted) -> str:
         """The base URL of an agent that was started so; raises TargetNotReady when it does not come up."""
@@ -177,7 +180,7 @@ class LiveAgents(LiveTarget):
 
     def _end(self, key: str) -> None:
         """End an agent, without waiting for it: what comes next has no use for it."""
-        self._endings.submit(self._agents.pop(key).process.stop)
+        self._endings.append(self._enders.submit(self._agents.pop(key).process.stop))
 
 
 def _configuration(wanted: Wanted, folder: Path, values: Mapping[str, str]) -> dict[str, JSON]:
