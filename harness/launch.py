@@ -265,6 +265,7 @@ def launched_on(
             yield Launch(target, agents, None, redactor, behind=base.behind)
             return
         keys.look_up(target)
+        desk = key_desk(target, values, redactor)
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
@@ -278,7 +279,6 @@ def launched_on(
                 redactor.add(f"key.{name}", secret)
                 secrets_[name] = secret
             say("its keys are had", ", ".join(secrets_))
-        desk = key_desk(target, values, redactor)
         live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)
         ends.enter_context(live)
         again = functools.partial(launched_on, base, target, _quietly, redactor) if mentions(target, "shims") else None

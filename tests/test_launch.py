@@ -12,7 +12,7 @@ import pytest
 from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
 from harness.launch import Launch, launched, models_of
-from harness.target import Agent, FromCommand, FromEnvironment, Key, Ready, Start, Target
+from harness.target import Agent, FromCommand, FromEnvironment, Key, Minting, Ready, Start, Target
 from tests.running import ENDPOINTS
 from tests.staging import KEY, answering, canned, serving, target_at
 
@@ -118,6 +118,15 @@ def test_failure_shows_what_the_target_wrote_without_secrets() -> None:
         pass
     assert caught.value.step == "it is ready"
     assert caught.value.log == "owner is [secret:owner]\n"
+
+
+def test_failure_shows_nothing_of_the_secrets_by_which_keys_are_minted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWNERS_SESSION", "a-long-session")
+    mint = Minting("/keys", {"cookie": "{env:OWNERS_SESSION}"}, "/key")
+    dying = ("{python}", "-c", "import os, sys; sys.exit(os.environ['OWNERS_SESSION'])")
+    with pytest.raises(TargetNotReady) as caught, up(started(dying, mint=mint)):
+        pass
+    assert caught.value.log == "[secret:env:OWNERS_SESSION]\n"
 
 
 def test_failure_to_have_keys_is_told_with_the_log() -> None:
