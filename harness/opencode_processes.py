@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import signal
 import time
@@ -29,7 +30,7 @@ _ANSWER_SECONDS = 30.0
 _END_SECONDS = 10.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Server:
     process: Supervised
     client: Client
@@ -79,7 +80,8 @@ class Processes:
     def terminate(self, name: str) -> dict[str, Any]:
         """Send a server SIGTERM: its exit status, None while it goes on, and the seconds that its end took."""
         server, began = self._servers[name], time.monotonic()
-        os.kill(server.process.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself, which its status tells
+            os.kill(server.process.pid, signal.SIGTERM)
         status = server.process.wait(_END_SECONDS)
         seconds = time.monotonic() - began
         server.process.stop()
