@@ -68,9 +68,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._answer(400, _error("a command takes a prompt, by /v1/responses", "invalid_request_error"))
             return
         try:
-            self._answer(*run(self.command_line, self.word, body["input"], path[1]))
+            status, answer = run(self.command_line, self.word, body["input"], path[1])
         except (OSError, ValueError) as error:
-            self._answer(500, _error(f"the command cannot be started: {error}", "command_failed"))
+            status, answer = 500, _error(f"the command cannot be started: {error}", "command_failed")
+        self._answer(status, answer)
 
     def log_message(self, format: str, *args: object) -> None:
         """Part of the base: nothing of each request is written."""
