@@ -3,7 +3,7 @@
 A run reads its options and target file (`UsageError`: the user's to mend), starts the target and asks it
 for one round trip (`TargetNotReady`: the target's to mend), and then measures. What breaks after that
 without being a finding about the target is ours (`HarnessError`). A finding is never an error of this
-module: checks report findings as `harness.check.Finding`.
+module: checks report findings as `harness.check.Nonconformance`.
 """
 
 from __future__ import annotations

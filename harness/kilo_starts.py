@@ -36,7 +36,7 @@ class Scenario:
     """A start with what its model says to it, step by step.
 
     `named`: the prompt holds a nonce by which the model's answers are chosen, so that several may go on at once.
-    `settings` tells from others of its group. `may_hang`: there is a version that never ends it.
+    `may_hang`: there is a version that never ends it.
     """
 
     name: str

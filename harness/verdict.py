@@ -1,6 +1,6 @@
 """Verdicts: from the results of a run to a verdict for each requirement and the exit code.
 
-The table of exit codes is documented in `docs/architecture.md`; what is here never looks at anything but the results.
+The exit codes are documented in the README; what is here never looks at anything but the results.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def new_id(prefix: str) -> str:
 
 
 class Printer:
-    """Prints what one session has to tell; `json` false for text meant to be read by people."""
+    """Prints what one session has to tell; not `as_json`, it is text meant to be read by people."""
 
     def __init__(self, behaves: Behaviour, as_json: bool) -> None:
         self.session = new_id("ses")

@@ -20,7 +20,7 @@ _OPTIONAL: Mapping[str, tuple[type, str]] = {
 
 
 def check_prompt(body: Any) -> dict[str, Any]:
-    """The body, when it is a prompt's; `_NOTHING`-like absence is None. Raises Refused with the first thing wrong."""
+    """The body, which is a prompt's; raises Refused with the first thing that is wrong with it."""
     if not isinstance(body, dict):
         raise bad_request(f"Expected object, got {_shown(body)}")
     _check_parts(body.get("parts", _NOTHING))
