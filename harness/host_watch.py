@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 _REFUSAL = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
-
 REGISTRY = "package-registry"
 """What a host is called that packages come from: which one that is depends on how the machine is set up."""
 

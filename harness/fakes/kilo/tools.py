@@ -12,7 +12,6 @@ from harness.fakes.kilo.rules import Rules
 _HARMLESS = frozenset({"echo", "sleep", "printf", "true", "false", "exit", ":", "pwd"})
 _BETWEEN = re.compile(r"\|\||&&|[;&|\n]")
 
-
 REJECTION = "The user rejected permission to use this specific tool call."
 """What the model is told of a call that needs a permission, when nobody is there to give it."""
 
