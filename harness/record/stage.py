@@ -22,19 +22,19 @@ from harness.stack import Stack
 
 Event = dict[str, Any]
 
+MODEL = {"providerID": "litellm", "modelID": "vendor/large-1"}
+
 _CALL_SECONDS = 60.0
 _EVENT_SECONDS = 60.0
 _POLL_SECONDS = 0.02
-MODEL = {"providerID": "litellm", "modelID": "vendor/large-1"}
 
 
 @dataclass
 class Heard:
-    """The events of one subscription, each with the time of day in seconds; `ended` when the server closed it."""
+    """The events of one subscription, each with the time of day in seconds."""
 
     name: str
     events: list[tuple[float, Event]] = field(default_factory=list)
-    ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ class Stage:
             )
 
         with self._changed:
-            deadline = time.time() + _EVENT_SECONDS
+            deadline = time.monotonic() + _EVENT_SECONDS
             while not enough():
-                if time.time() > deadline:
+                if time.monotonic() > deadline:
                     raise HarnessError(f"the model server was not called {count} times within {_EVENT_SECONDS:g} s")
                 self._changed.wait(_POLL_SECONDS)
 
@@ -116,18 +116,12 @@ class Stage:
             if "text/event-stream" not in response.headers.get("content-type", ""):
                 response.read()
             body = response.content if response.is_closed else b""
-        right = (self.stack.username, self.stack.password)
-        who = (
-            "nobody"
-            if credentials is None
-            else "wrong "
-            + " and ".join(
-                name
-                for name, given, wanted in zip(("user", "password"), credentials, right, strict=True)
-                if given != wanted
-            )
-        )
+        who = "nobody" if credentials is None else f"wrong {' and '.join(self._wrong_in(credentials))}"
         self.calls.append(Answered(method, target, who, response.status_code, response.headers, body))
+
+    def _wrong_in(self, credentials: tuple[str, str]) -> list[str]:
+        pairs = zip(("user", "password"), credentials, self._auth, strict=True)
+        return [name for name, given, right in pairs if given != right]
 
     def call_beside(self, method: str, target: str, sent: Any) -> Callable[[], None]:
         """Make a call in the background; what it returns waits for the answer and keeps it."""
@@ -209,9 +203,6 @@ class Stage:
                         now = time.time()
                         heard.events += [(now, event.json()) for event in parser.feed(data)]
                         self._changed.notify_all()
-        with self._changed:
-            heard.ended = True
-            self._changed.notify_all()
 
 
 def _is_idle(events: Iterator[Event], session: str) -> bool:
