@@ -41,8 +41,7 @@ def held_against(version: str) -> str:
 @functools.cache
 def recorded(version: str) -> Mapping[str, Mapping[str, Any]]:
     """All outcomes of a version, by the name of the scenario's file."""
-    folder = RECORDINGS / f"{_PREFIX}{version}"
-    paths = (path for path in sorted(folder.glob("*.json")) if path.name != FILE)
+    paths = (path for path in sorted(folder_of(version).glob("*.json")) if path.name != FILE)
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 

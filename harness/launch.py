@@ -376,7 +376,7 @@ def describe(part: Part) -> tuple[dict[str, str], ...]:
     if isinstance(part, HeldParts):
         return (dict(part.description.part),)
     if isinstance(part, ModelAlone):
-        started = (opencode.describe(Binary("", part.opencode)),) if part.opencode else ()
+        started = (opencode.describe(Binary(None, part.opencode)),) if part.opencode else ()
         return ({"name": "model server stand-in", "version": version("turnproof")}, *started)
     if isinstance(part, Chain):
         provider = part.far.provider

@@ -61,11 +61,9 @@ class LiveSubject:
 
     def begin(self, check: str) -> Context:
         """Part of `Subject`."""
-        live = self._launch.live
-        world = LiveWorld(check, self._seed, live.find)
-        launch = self._launch
+        launch, live = self._launch, self._launch.live
         return Context(
-            world,
+            LiveWorld(check, self._seed, live.find),
             launch.target.facts,
             live.keys,
             live,

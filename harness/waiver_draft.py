@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.reporting.visible import one_line, shortened
 from harness.results import Finding
 from harness.target import Target
-from harness.verdict import Checked, Summary
+from harness.verdict import Checked, Summary, day_of
 
 DAYS = 30
 """How long a drafted waiver is to hold, from the run on."""
@@ -65,7 +65,7 @@ def draft_into(path: Path, summary: Summary) -> str:
     drafted = drafts(summary)
     if not drafted:
         return "no waivers were drafted: nothing that decides fails and lacks one"
-    _append(path, as_toml(drafted, datetime.date.fromisoformat(summary.results.header.started[:10])))
+    _append(path, as_toml(drafted, datetime.date.fromisoformat(day_of(summary.results.header))))
     many = "1 waiver was" if len(drafted) == 1 else f"{len(drafted)} waivers were"
     return f"{many} drafted at the end of {path}: write owner, reason and link of each"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -42,8 +43,8 @@ class Local:
 
         def run(task: Task) -> Returned:
             watch.began(task)
-            told = lambda line: watch.said(task, line)  # noqa: E731 - it is one argument
-            return run_cell(task.arguments, task.binary, within, say=told, stopped=stop.is_set)
+            say = functools.partial(watch.said, task)
+            return run_cell(task.arguments, task.binary, within, say=say, stopped=stop.is_set)
 
         with ThreadPoolExecutor(self._jobs, "cell") as pool:
             futures: dict[Future[Returned], Task] = {pool.submit(run, task): task for task in tasks}

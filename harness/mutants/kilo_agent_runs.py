@@ -138,10 +138,6 @@ class _GoesOn(Runner):
         return told[0] if told else Ran()
 
 
-def _last_message(_system_prompt: str | None, conversation: Sequence[Said]) -> str:
-    return conversation[-1].text
-
-
 def _without_earlier(system_prompt: str | None, conversation: Sequence[Said]) -> str:
     systems = [piece for piece in conversation if piece.speaker == "System"]
     return render(system_prompt, [*systems, conversation[-1]])
@@ -192,12 +188,7 @@ async def _two_sessions(url: str, body: Body, respond: Callable[[], Awaitable[Bo
 
 
 RUNS: tuple[Mutant[Parts], ...] = (
-    _mutant(
-        "prefix_dropped",
-        "calls the model outside the rollout",
-        "KA-CAPTURE-1",
-        resolve_url=lambda c, _: resolve_url(c, None),
-    ),
+    _mutant("prefix_dropped", "calls the model outside the rollout", "KA-CAPTURE-1", resolve_url=_outside),
     _made("rollouts_mixed", "knows only the latest rollout", "KA-CAPTURE-1", _mixed),
     _made("rollout_sticks", "stays in a rollout", "KA-CAPTURE-1", _stuck),
     _mutant(
