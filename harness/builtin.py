@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import kilo_agent_target, kilo_target, model_server
-from harness.errors import UsageError
 from harness.kinds import KINDS, kind_for, kind_named
 from harness.mutants.opencode import find as flaw_named
 from harness.opencode import STAND_IN
@@ -88,12 +87,9 @@ def _reference(name: str, opencode: str) -> Target:
 
 
 def _mutant(name: str, opencode: str) -> Target:
-    from harness.mutants.endpoint import MUTANTS  # and with it the whole reference, which only a mutant needs
+    from harness.mutants.endpoint import find as mutant_named  # and with it the whole reference
 
-    known = {mutant.name: mutant for mutant in MUTANTS}
-    if name not in known:
-        raise UsageError(f"no mutant is called {name!r}", f"the mutants are: {', '.join(known)}")
-    reference = _reference(known[name].of, opencode)
+    reference = _reference(mutant_named(name).of, opencode)
     assert reference.start is not None
     command: list[str] = []
     for part in reference.start.command:

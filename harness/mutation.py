@@ -11,7 +11,7 @@ from typing import Any
 from harness.builtin import find_target
 from harness.errors import UsageError
 from harness.mutants import endpoint, kilo_agent, kilo_cli, live, model, opencode
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, named
 from harness.run import Observer, Order, run
 from harness.supervised import own_process_dies_with_parent
 from harness.verdict import summarise
@@ -31,11 +31,7 @@ class Family:
 
     def find(self, name: str) -> Mutant[Any]:
         """The mutant of that name; raises UsageError."""
-        for mutant in self.mutants:
-            if mutant.name == name:
-                return mutant
-        known = ", ".join(mutant.name for mutant in self.mutants)
-        raise UsageError(f"{self.suite} knows no mutant {name!r}", f"Known: {known}.")
+        return named(name, self.mutants)
 
 
 FAMILIES = (

@@ -20,7 +20,7 @@ from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.endpoint_streams import STREAMS
 from harness.mutants.endpoint_turns import TURNS
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing, named
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
 from harness.reference.endpoint.agents import Agents, Model, model_of
 from harness.reference.endpoint.chat_request import Message, last_user, read_content
@@ -144,15 +144,11 @@ def _give_up_unless(silent: Why) -> Callable[[Opencode, Turn, Why], Awaitable[No
     return give_up
 
 
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
 BASIC: tuple[Mutant[Parts], ...] = (
-    _mutant("revoked_key_works", "serves a revoked key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_revoked),
-    _mutant("expired_key_works", "serves an expired key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_expired),
-    _mutant("expired_key_told", "tells known keys from unknown ones", "AE-AUTH-1", refuse_key=_tell_expired),
-    _mutant(
+    changing("revoked_key_works", "serves a revoked key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_revoked),
+    changing("expired_key_works", "serves an expired key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_expired),
+    changing("expired_key_told", "tells known keys from unknown ones", "AE-AUTH-1", refuse_key=_tell_expired),
+    changing(
         "consent_ignored",
         "serves every agent that exists",
         "AE-SCOPE-1",
@@ -163,14 +159,14 @@ BASIC: tuple[Mutant[Parts], ...] = (
         "AE-SCOPE-5",
         in_scope=_any_agent,
     ),
-    _mutant("refused_turn_runs", "runs the turn, then refuses it", "AE-SCOPE-1", refuse_agent=_drive_and_refuse),
-    _mutant("stream_truthy", "takes any truthy `stream` for true", "AE-STREAM-1", read_stream=bool),
-    _mutant("no_done", "ends a stream without [DONE]", "AE-STREAM-3", "AE-STREAM-6", terminator=b""),
-    _mutant("role_in_every_delta", "sends the role with every delta", "AE-STREAM-3", chunk=_role_always),
-    _mutant("id_per_chunk", "gives each chunk an id of its own", "AE-STREAM-3", chunk=_own_id),
-    _mutant("chunk_without_object", "leaves `object` out of chunks", "AE-STREAM-3", "AE-STREAM-6", chunk=_no_object),
-    _mutant("chunk_names_llm", "names the LLM in chunks", "AE-STREAM-3", new_frame=_frame_with_llm, chunk=_names_llm),
-    _mutant(
+    changing("refused_turn_runs", "runs the turn, then refuses it", "AE-SCOPE-1", refuse_agent=_drive_and_refuse),
+    changing("stream_truthy", "takes any truthy `stream` for true", "AE-STREAM-1", read_stream=bool),
+    changing("no_done", "ends a stream without [DONE]", "AE-STREAM-3", "AE-STREAM-6", terminator=b""),
+    changing("role_in_every_delta", "sends the role with every delta", "AE-STREAM-3", chunk=_role_always),
+    changing("id_per_chunk", "gives each chunk an id of its own", "AE-STREAM-3", chunk=_own_id),
+    changing("chunk_without_object", "leaves `object` out of chunks", "AE-STREAM-3", "AE-STREAM-6", chunk=_no_object),
+    changing("chunk_names_llm", "names the LLM in chunks", "AE-STREAM-3", new_frame=_frame_with_llm, chunk=_names_llm),
+    changing(
         "event_after_done",
         "sends an event after [DONE]",
         "AE-STREAM-3",
@@ -178,17 +174,19 @@ BASIC: tuple[Mutant[Parts], ...] = (
         "AE-STREAM-6",
         terminator=TERMINATOR + b"data: {}\n\n",
     ),
-    _mutant("empty_is_none", "takes an empty message for no message", "AE-EMPTY-1", last_user=_last_full_user),
-    _mutant(
+    changing("empty_is_none", "takes an empty message for no message", "AE-EMPTY-1", last_user=_last_full_user),
+    changing(
         "empty_is_502",
         "answers an empty message with 502",
         "AE-EMPTY-1",
         "AE-EMPTY-3",
         check_empty=_empty_is_upstream_fault,
     ),
-    _mutant("empty_list_crashes", "crashes on content []", "AE-EMPTY-1", "AE-EMPTY-3", read_content=_first_part_needed),
-    _mutant("first_model_always", "prompts the first agent's model", "AE-TURN-2", "AE-TURN-7", model_of=_first_model),
-    _mutant(
+    changing(
+        "empty_list_crashes", "crashes on content []", "AE-EMPTY-1", "AE-EMPTY-3", read_content=_first_part_needed
+    ),
+    changing("first_model_always", "prompts the first agent's model", "AE-TURN-2", "AE-TURN-7", model_of=_first_model),
+    changing(
         "slashed_model_cut",
         "cuts a model id at its last slash",
         "AE-TURN-2",
@@ -200,7 +198,7 @@ BASIC: tuple[Mutant[Parts], ...] = (
         "AE-TURN-9",
         model_of=_cut_at_last_slash,
     ),
-    _mutant(
+    changing(
         "provider_in_model",
         "leaves the provider in a slashed model id",
         "AE-TURN-2",
@@ -212,23 +210,23 @@ BASIC: tuple[Mutant[Parts], ...] = (
         "AE-TURN-9",
         model_of=_provider_in_id,
     ),
-    _mutant("error_awaits_idle", "ignores session.error until idle", "AE-FAULT-3", make_turn=_WaitsForIdle),
-    _mutant(
+    changing("error_awaits_idle", "ignores session.error until idle", "AE-FAULT-3", make_turn=_WaitsForIdle),
+    changing(
         "overflow_is_success",
         "answers an overflow with 200",
         "AE-FAULT-3",
         "AE-REPLY-11",
         make_turn=_OverflowIsEmptyReply,
     ),
-    _mutant("foreign_error_ends", "fails on other sessions' errors", "AE-FAULT-3", make_turn=_HearsEverySession),
-    _mutant(
+    changing("foreign_error_ends", "fails on other sessions' errors", "AE-FAULT-3", make_turn=_HearsEverySession),
+    changing(
         "deadline_without_abort",
         "lets a late turn go on",
         "AE-FAULT-6",
         "AE-FAULT-11",
         give_up=_give_up_unless("deadline"),
     ),
-    _mutant("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
+    changing("gone_without_abort", "lets a left turn go on", "AE-FAULT-6", give_up=_give_up_unless("gone")),
 )
 
 MUTANTS: tuple[Mutant[Parts], ...] = (
@@ -245,11 +243,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
 
 def find(name: str) -> Mutant[Parts]:
     """The mutant of that name; raises UsageError."""
-    for mutant in MUTANTS:
-        if mutant.name == name:
-            return mutant
-    known = ", ".join(mutant.name for mutant in MUTANTS)
-    raise UsageError(f"there is no mutant {name!r}", f"Known: {known}.")
+    return named(name, MUTANTS)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.chat_request import Message
 from harness.reference.endpoint.driver import Drive, Say
@@ -115,16 +115,12 @@ async def _try_late_turns_again(_model: Model, drive: Drive, say: Say | None) ->
     return outcome
 
 
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
 FAULTS: tuple[Mutant[Parts], ...] = (
-    _mutant("unreachable_is_503", "answers 503 when refused", "AE-FAULT-1", turn_failed=_unreachable_is_503),
-    _mutant("upstream_4xx_passed_on", "passes opencode's 4xx on", "AE-FAULT-2", turn_failed=_pass_status_on),
-    _mutant("malformed_event_crashes", "trusts every event", "AE-FAULT-4", read_events=_read_trustingly),
-    _mutant("stream_end_is_idle", "answers when the stream ends", "AE-FAULT-4", read_events=_read_end_as_idle),
-    _mutant(
+    changing("unreachable_is_503", "answers 503 when refused", "AE-FAULT-1", turn_failed=_unreachable_is_503),
+    changing("upstream_4xx_passed_on", "passes opencode's 4xx on", "AE-FAULT-2", turn_failed=_pass_status_on),
+    changing("malformed_event_crashes", "trusts every event", "AE-FAULT-4", read_events=_read_trustingly),
+    changing("stream_end_is_idle", "answers when the stream ends", "AE-FAULT-4", read_events=_read_end_as_idle),
+    changing(
         "late_turn_again",
         "tries a late turn four times",
         "AE-FAULT-5",
@@ -132,15 +128,15 @@ FAULTS: tuple[Mutant[Parts], ...] = (
         "AE-FAULT-7",
         run_turn=_try_late_turns_again,
     ),
-    _mutant(
+    changing(
         "question_waits",
         "waits for an answer for ever",
         "AE-FAULT-7",
         "AE-FAULT-11",
         answer_question=_wait_for_somebody,
     ),
-    _mutant("tells_why", "tells why a turn failed", "AE-FAULT-8", make_turn=_TellsWhy, turn_failed=_say_why),
-    _mutant("no_agent_error", "answers 502 without a code", "AE-FAULT-8", turn_failed=_no_code),
+    changing("tells_why", "tells why a turn failed", "AE-FAULT-8", make_turn=_TellsWhy, turn_failed=_say_why),
+    changing("no_agent_error", "answers 502 without a code", "AE-FAULT-8", turn_failed=_no_code),
     Mutant("holds_grudge", "refuses the next one too", frozenset({"AE-FAULT-9"}), _hold_grudge),
-    _mutant("aborted_is_reply", "answers with half of it", "AE-FAULT-10", make_turn=_AbortedIsReply),
+    changing("aborted_is_reply", "answers with half of it", "AE-FAULT-10", make_turn=_AbortedIsReply),
 )

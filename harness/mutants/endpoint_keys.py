@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.access import accepts, bearer
 from harness.reference.endpoint.agents import Agents
 from harness.reference.endpoint.config import Config
@@ -86,20 +85,16 @@ class _SilentWhen(RateMeter):
             raise
 
 
-def _mutant(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **changes))
-
-
 KEYS: tuple[Mutant[Parts], ...] = (
-    _mutant("anybody_mints", "mints keys for anybody", "AE-KEYS-1", check_owner=_anybody),
-    _mutant("agent_mints", "mints keys for an agent's registry token", "AE-KEYS-1", check_owner=_agent_too),
-    _mutant("model_key_mints", "mints keys for a model key", "AE-KEYS-1", check_owner=_model_key_too),
-    _mutant("secret_listed", "lists keys with their secrets", "AE-KEYS-2", describe_key=_Remembers().describe_key),
-    _mutant("secret_stored", "stores secrets in clear", "AE-KEYS-2", digest=_as_it_is),
-    _mutant("key_for_no_agent", "mints a key for no agent", "AE-KEYS-3", read_agent_ids=_no_agent),
-    _mutant("agent_as_text", "takes one id for a list of ids", "AE-KEYS-3", read_agent_ids=_one_agent),
-    _mutant("unknown_agents_skipped", "mints for the agents it knows", "AE-KEYS-3", read_agent_ids=_known_agents),
-    _mutant("good_key_cached", "takes a key that was good once for good", "AE-KEYS-4", accepts=_Caches().accepts),
-    _mutant("cap_ignored", "ignores the rate cap", "AE-KEYS-5", meter=_Unlimited),
-    _mutant("cap_without_wait", "answers 429 without Retry-After", "AE-KEYS-5", meter=_SilentWhen),
+    changing("anybody_mints", "mints keys for anybody", "AE-KEYS-1", check_owner=_anybody),
+    changing("agent_mints", "mints keys for an agent's registry token", "AE-KEYS-1", check_owner=_agent_too),
+    changing("model_key_mints", "mints keys for a model key", "AE-KEYS-1", check_owner=_model_key_too),
+    changing("secret_listed", "lists keys with their secrets", "AE-KEYS-2", describe_key=_Remembers().describe_key),
+    changing("secret_stored", "stores secrets in clear", "AE-KEYS-2", digest=_as_it_is),
+    changing("key_for_no_agent", "mints a key for no agent", "AE-KEYS-3", read_agent_ids=_no_agent),
+    changing("agent_as_text", "takes one id for a list of ids", "AE-KEYS-3", read_agent_ids=_one_agent),
+    changing("unknown_agents_skipped", "mints for the agents it knows", "AE-KEYS-3", read_agent_ids=_known_agents),
+    changing("good_key_cached", "takes a key that was good once for good", "AE-KEYS-4", accepts=_Caches().accepts),
+    changing("cap_ignored", "ignores the rate cap", "AE-KEYS-5", meter=_Unlimited),
+    changing("cap_without_wait", "answers 429 without Retry-After", "AE-KEYS-5", meter=_SilentWhen),
 )

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.opencode import OpencodeError, payload_of
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.turn import Failure, Outcome, Reply, Step, Turn, Usage
@@ -143,25 +143,21 @@ async def _read_short_lines(packets: AsyncIterator[bytes]) -> AsyncIterator[dict
             yield payload_of(event)
 
 
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
 REPLIES: tuple[Mutant[Parts], ...] = (
-    _mutant("empty_reply_fails", "takes a reply without text for none", "AE-REPLY-1", make_turn=_NeedsText),
-    _mutant("idle_is_reply", "answers with what there is at idle", "AE-REPLY-2", make_turn=_IdleIsReply),
-    _mutant("tool_step_is_reply", "takes a tool step for the reply", "AE-REPLY-2", make_turn=_ToolStepIsReply),
-    _mutant("reasoning_is_text", "takes reasoning for text", "AE-REPLY-3", make_turn=_ReasoningIsText),
-    _mutant("abandoned_text_kept", "keeps text of abandoned attempts", "AE-REPLY-4", make_turn=_KeepsAbandoned),
-    _mutant("all_steps_are_reply", "joins the texts of all steps", "AE-REPLY-5", make_turn=_AllStepsAreReply),
-    _mutant("early_idle_ends", "ends at an idle before the turn", "AE-REPLY-6", make_turn=_AnyIdleEnds),
-    _mutant("child_idle_ends", "ends at a child session's idle", "AE-REPLY-6", make_turn=_ChildIdleEnds),
-    _mutant("last_message_is_reply", "wants the assistant's last", "AE-REPLY-6", make_turn=_LastMessageIsReply),
-    _mutant("lines_of_text", "cuts lines at U+2028", "AE-REPLY-7", read_events=_read_lines_of_text),
-    _mutant("packets_decoded_apart", "decodes packet by packet", "AE-REPLY-7", read_events=_read_packets_apart),
-    _mutant("long_line_fails", "fails on lines over 64 KiB", "AE-REPLY-7", "AE-REQ-7", read_events=_read_short_lines),
-    _mutant("usage_of_last_step", "counts the last step's tokens only", "AE-REPLY-8", make_turn=_LastStepIsUsage),
-    _mutant("always_stop", "says stop whatever it was", "AE-REPLY-1", "AE-REPLY-9", make_turn=_AlwaysStops),
-    _mutant("tools_are_finish", "says tool_calls after tool steps", "AE-REPLY-10", make_turn=_ToolsAreFinish),
-    _mutant("summary_is_reply", "answers with a summary", "AE-FAULT-3", "AE-REPLY-11", make_turn=_SummaryIsReply),
+    changing("empty_reply_fails", "takes a reply without text for none", "AE-REPLY-1", make_turn=_NeedsText),
+    changing("idle_is_reply", "answers with what there is at idle", "AE-REPLY-2", make_turn=_IdleIsReply),
+    changing("tool_step_is_reply", "takes a tool step for the reply", "AE-REPLY-2", make_turn=_ToolStepIsReply),
+    changing("reasoning_is_text", "takes reasoning for text", "AE-REPLY-3", make_turn=_ReasoningIsText),
+    changing("abandoned_text_kept", "keeps text of abandoned attempts", "AE-REPLY-4", make_turn=_KeepsAbandoned),
+    changing("all_steps_are_reply", "joins the texts of all steps", "AE-REPLY-5", make_turn=_AllStepsAreReply),
+    changing("early_idle_ends", "ends at an idle before the turn", "AE-REPLY-6", make_turn=_AnyIdleEnds),
+    changing("child_idle_ends", "ends at a child session's idle", "AE-REPLY-6", make_turn=_ChildIdleEnds),
+    changing("last_message_is_reply", "wants the assistant's last", "AE-REPLY-6", make_turn=_LastMessageIsReply),
+    changing("lines_of_text", "cuts lines at U+2028", "AE-REPLY-7", read_events=_read_lines_of_text),
+    changing("packets_decoded_apart", "decodes packet by packet", "AE-REPLY-7", read_events=_read_packets_apart),
+    changing("long_line_fails", "fails on lines over 64 KiB", "AE-REPLY-7", "AE-REQ-7", read_events=_read_short_lines),
+    changing("usage_of_last_step", "counts the last step's tokens only", "AE-REPLY-8", make_turn=_LastStepIsUsage),
+    changing("always_stop", "says stop whatever it was", "AE-REPLY-1", "AE-REPLY-9", make_turn=_AlwaysStops),
+    changing("tools_are_finish", "says tool_calls after tool steps", "AE-REPLY-10", make_turn=_ToolsAreFinish),
+    changing("summary_is_reply", "answers with a summary", "AE-FAULT-3", "AE-REPLY-11", make_turn=_SummaryIsReply),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.access import authenticate, list_agents, no_such_model, refuse_key
 from harness.reference.endpoint.agents import Agents
 from harness.reference.endpoint.chat_request import ChatRequest, parse, read_content
@@ -259,10 +259,6 @@ class _Breaker:
             raise turn_failed(Failure("opencode is down")) from None
 
 
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
 def _has_system_parts(fields: Fields) -> bool:
     return any(m.get("role") == "system" and isinstance(m.get("content"), list) for m in _messages(fields))
 
@@ -298,7 +294,7 @@ def _one_choice(fields: Fields) -> Fields:
 _breaker = _Breaker()
 
 REQUESTS: tuple[Mutant[Parts], ...] = (
-    _mutant(
+    changing(
         "key_after_body",
         "reads the body before it checks the key",
         "AE-AUTH-2",
@@ -307,20 +303,20 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         in_scope=_scope_with_key,
         list_agents=_list_with_key,
     ),
-    _mutant("no_challenge", "answers 401 without WWW-Authenticate", "AE-AUTH-3", authenticate=_no_challenge),
-    _mutant("every_agent_listed", "lists every agent that exists", "AE-MODELS-1", list_agents=_list_all),
-    _mutant("modelless_hidden", "lists agents with a model only", "AE-MODELS-1", list_agents=_list_with_model),
-    _mutant("consent_told", "tells agents without consent from unknown ones", "AE-SCOPE-2", in_scope=_tell_consent),
-    _mutant("case_ignored", "ignores the case of model ids", "AE-SCOPE-3", parse=_with_model(str.lower)),
-    _mutant("model_trimmed", "trims space off model ids", "AE-SCOPE-3", parse=_with_model(str.strip)),
-    _mutant(
+    changing("no_challenge", "answers 401 without WWW-Authenticate", "AE-AUTH-3", authenticate=_no_challenge),
+    changing("every_agent_listed", "lists every agent that exists", "AE-MODELS-1", list_agents=_list_all),
+    changing("modelless_hidden", "lists agents with a model only", "AE-MODELS-1", list_agents=_list_with_model),
+    changing("consent_told", "tells agents without consent from unknown ones", "AE-SCOPE-2", in_scope=_tell_consent),
+    changing("case_ignored", "ignores the case of model ids", "AE-SCOPE-3", parse=_with_model(str.lower)),
+    changing("model_trimmed", "trims space off model ids", "AE-SCOPE-3", parse=_with_model(str.strip)),
+    changing(
         "slashed_agent_cut",
         "takes what follows the last slash for the agent",
         "AE-SCOPE-4",
         "AE-TURN-9",
         parse=_with_model(lambda model: model.rpartition("/")[2]),
     ),
-    _mutant(
+    changing(
         "keys_pooled",
         "lends the agents of every key with a turn under way",
         "AE-SCOPE-5",
@@ -329,31 +325,31 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         give_up=_leave_pool,
         in_scope=_scope_of_pool,
     ),
-    _mutant("no_json_is_422", "answers a body that is no JSON with 422", "AE-REQ-1", parse=_validation_error),
-    _mutant("no_object_crashes", "crashes on JSON that is no object", "AE-REQ-1", parse=_takes_an_object),
-    _mutant("model_by_default", "takes an agent where none is named", "AE-REQ-2", parse=_changing(_default_model)),
-    _mutant("model_as_text", "takes a number for a model's name", "AE-REQ-2", parse=_changing(_model_as_text)),
-    _mutant("no_object_skipped", "skips messages that are none", "AE-REQ-2", parse=_changing(_without_non_objects)),
-    _mutant("null_is_empty", "takes content null for empty", "AE-REQ-3", read_content=_null_is_empty),
-    _mutant("object_is_text", "takes an object for text", "AE-REQ-3", read_content=_object_is_text),
-    _mutant(
+    changing("no_json_is_422", "answers a body that is no JSON with 422", "AE-REQ-1", parse=_validation_error),
+    changing("no_object_crashes", "crashes on JSON that is no object", "AE-REQ-1", parse=_takes_an_object),
+    changing("model_by_default", "takes an agent where none is named", "AE-REQ-2", parse=_changing(_default_model)),
+    changing("model_as_text", "takes a number for a model's name", "AE-REQ-2", parse=_changing(_model_as_text)),
+    changing("no_object_skipped", "skips messages that are none", "AE-REQ-2", parse=_changing(_without_non_objects)),
+    changing("null_is_empty", "takes content null for empty", "AE-REQ-3", read_content=_null_is_empty),
+    changing("object_is_text", "takes an object for text", "AE-REQ-3", read_content=_object_is_text),
+    changing(
         "system_parts_refused",
         "refuses text parts in system messages",
         "AE-REQ-4",
         parse=_refusing(_has_system_parts, "messages"),
     ),
-    _mutant(
+    changing(
         "null_answer_refused",
         "refuses content null beside tool_calls",
         "AE-REQ-4",
         parse=_refusing(_has_null_answer, "messages"),
     ),
-    _mutant("knob_refused", "refuses temperature", "AE-REQ-5", parse=_refusing(_has_temperature, "temperature")),
-    _mutant("n_ignored", "gives one choice where two were asked for", "AE-REQ-6", parse=_changing(_one_choice)),
-    _mutant("depth_crashes", "crashes on a deeply nested body", "AE-REQ-7", parse=_down_to_the_bottom),
-    _mutant("length_crashes", "crashes on a body of a megabyte", "AE-REQ-7", parse=_short_bodies_only),
-    _mutant("surrogate_crashes", "crashes on half a character", "AE-REQ-7", read_content=_encodable),
-    _mutant(
+    changing("knob_refused", "refuses temperature", "AE-REQ-5", parse=_refusing(_has_temperature, "temperature")),
+    changing("n_ignored", "gives one choice where two were asked for", "AE-REQ-6", parse=_changing(_one_choice)),
+    changing("depth_crashes", "crashes on a deeply nested body", "AE-REQ-7", parse=_down_to_the_bottom),
+    changing("length_crashes", "crashes on a body of a megabyte", "AE-REQ-7", parse=_short_bodies_only),
+    changing("surrogate_crashes", "crashes on half a character", "AE-REQ-7", read_content=_encodable),
+    changing(
         "breaker_before_body",
         "blames the upstream for a mistake of the client",
         "AE-REQ-8",
@@ -361,31 +357,31 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         turn_failed=_breaker.turn_failed,
         make_turn=_breaker.make_turn,
     ),
-    _mutant("image_dropped", "drops image parts in silence", "AE-REQ-9", read_content=_text_parts_only),
-    _mutant("methods_untold", "does not tell the right method", "AE-REQ-10", not_routed=_without_headers),
-    _mutant("method_unknown", "takes a wrong method for a wrong path", "AE-REQ-10", not_routed=_no_such_path),
-    _mutant("tool_dropped", "drops messages of role tool in silence", "AE-REQ-9", parse=_without_role("tool")),
-    _mutant("developer_dropped", "drops developer messages in silence", "AE-REQ-9", parse=_without_role("developer")),
-    _mutant(
+    changing("image_dropped", "drops image parts in silence", "AE-REQ-9", read_content=_text_parts_only),
+    changing("methods_untold", "does not tell the right method", "AE-REQ-10", not_routed=_without_headers),
+    changing("method_unknown", "takes a wrong method for a wrong path", "AE-REQ-10", not_routed=_no_such_path),
+    changing("tool_dropped", "drops messages of role tool in silence", "AE-REQ-9", parse=_without_role("tool")),
+    changing("developer_dropped", "drops developer messages in silence", "AE-REQ-9", parse=_without_role("developer")),
+    changing(
         "tool_choice_auto_refused",
         "refuses tool_choice auto",
         "AE-REQ-11",
         parse=_refusing(lambda fields: fields.get("tool_choice") == "auto", "tool_choice"),
     ),
-    _mutant(
+    changing(
         "null_refused",
         "refuses optional fields that are null",
         "AE-REQ-11",
         "AE-STREAM-10",
         parse=_refusing(_has_null, "body"),
     ),
-    _mutant(
+    changing(
         "own_answer_refused",
         "refuses its own answer as history",
         "AE-REQ-12",
         parse=_refusing(_has_null_refusal, "messages"),
     ),
-    _mutant("numeric_code", "gives a number as the error's code", "AE-ENV-1", parse=_numeric_code),
-    _mutant("mistake_is_server_error", "calls an unknown model its own error", "AE-ENV-2", refuse_agent=_server_error),
-    _mutant("retry_invited", "leaves x-should-retry out of a 502", "AE-ENV-3", turn_failed=_try_again),
+    changing("numeric_code", "gives a number as the error's code", "AE-ENV-1", parse=_numeric_code),
+    changing("mistake_is_server_error", "calls an unknown model its own error", "AE-ENV-2", refuse_agent=_server_error),
+    changing("retry_invited", "leaves x-should-retry out of a 502", "AE-ENV-3", turn_failed=_try_again),
 )

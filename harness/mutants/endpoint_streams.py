@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.chat_request import read_stream
 from harness.reference.endpoint.completion import Frame, chunk
 from harness.reference.endpoint.envelope import Refusal, error_body
@@ -109,26 +108,22 @@ def _event_stream_wins(stream: bool, headers: Mapping[str, str]) -> bool:
     return stream or headers.get("accept") == "text/event-stream"
 
 
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
 STREAMS: tuple[Mutant[Parts], ...] = (
-    _mutant("null_streams", "takes a null `stream` for true", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_streams),
-    _mutant("null_flag_refused", "refuses a null `stream`", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_refused),
-    _mutant("pieces_stripped", "strips white space off each delta", "AE-STREAM-4", chunk=_stripped),
-    _mutant("failure_ends_clean", "ends a failed stream as a good one", "AE-STREAM-5", make_stream=_EndsClean),
-    _mutant("failure_is_named", "sends a bare error, `event: error`", "AE-STREAM-5", make_stream=_NamedEvent),
-    _mutant("failure_is_empty", "sends an empty error object", "AE-STREAM-5", make_stream=_EmptyError),
-    _mutant("failure_is_finish", "gives the finish reason `error`", "AE-STREAM-5", make_stream=_FinishError),
-    _mutant("finish_after_error", "finishes after an error event", "AE-STREAM-5", make_stream=_FinishAfterError),
-    _mutant("abandoned_goes_on", "goes on after an abandoned attempt", "AE-STREAM-5", make_turn=_NeverRetracts),
-    _mutant("usage_never_sent", "ignores `include_usage`", "AE-STREAM-6", wants_usage=_usage_never),
-    _mutant("stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", make_stream=_Holds),
-    _mutant(
+    changing("null_streams", "takes a null `stream` for true", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_streams),
+    changing("null_flag_refused", "refuses a null `stream`", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_refused),
+    changing("pieces_stripped", "strips white space off each delta", "AE-STREAM-4", chunk=_stripped),
+    changing("failure_ends_clean", "ends a failed stream as a good one", "AE-STREAM-5", make_stream=_EndsClean),
+    changing("failure_is_named", "sends a bare error, `event: error`", "AE-STREAM-5", make_stream=_NamedEvent),
+    changing("failure_is_empty", "sends an empty error object", "AE-STREAM-5", make_stream=_EmptyError),
+    changing("failure_is_finish", "gives the finish reason `error`", "AE-STREAM-5", make_stream=_FinishError),
+    changing("finish_after_error", "finishes after an error event", "AE-STREAM-5", make_stream=_FinishAfterError),
+    changing("abandoned_goes_on", "goes on after an abandoned attempt", "AE-STREAM-5", make_turn=_NeverRetracts),
+    changing("usage_never_sent", "ignores `include_usage`", "AE-STREAM-6", wants_usage=_usage_never),
+    changing("stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", make_stream=_Holds),
+    changing(
         "empty_stream_is_json", "answers an empty turn in JSON", "AE-STREAM-8", "AE-REPLY-1", make_stream=_EmptyIsJson
     ),
-    _mutant(
+    changing(
         "failed_stream_is_200",
         "answers 200 with an error in JSON when a stream has not begun",
         "AE-STREAM-5",
@@ -139,7 +134,7 @@ STREAMS: tuple[Mutant[Parts], ...] = (
         "AE-CLIENT-1",
         unbegun_stream=_failure_is_200,
     ),
-    _mutant(
+    changing(
         "failed_stream_is_bare",
         "answers with the bare error as an event stream when none has begun",
         "AE-STREAM-5",
@@ -148,7 +143,7 @@ STREAMS: tuple[Mutant[Parts], ...] = (
         "AE-CLIENT-1",
         unbegun_stream=_failure_is_bare,
     ),
-    _mutant("usage_always_sent", "sends usage unasked", "AE-STREAM-10", wants_usage=_usage_always),
-    _mutant("accept_streams", "streams for `Accept: text/event-stream`", "AE-STREAM-11", streams=_event_stream_wins),
-    _mutant("accept_json_wins", "obeys `Accept`", "AE-STREAM-11", "AE-CLIENT-1", streams=_json_wins),
+    changing("usage_always_sent", "sends usage unasked", "AE-STREAM-10", wants_usage=_usage_always),
+    changing("accept_streams", "streams for `Accept: text/event-stream`", "AE-STREAM-11", streams=_event_stream_wins),
+    changing("accept_json_wins", "obeys `Accept`", "AE-STREAM-11", "AE-CLIENT-1", streams=_json_wins),
 )

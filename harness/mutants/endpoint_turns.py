@@ -6,12 +6,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.agents import Agents, Model, model_of
 from harness.reference.endpoint.chat_request import Message, last_user
 from harness.reference.endpoint.driver import Drive, Say, new_session
@@ -161,25 +160,21 @@ def _unknown_browser(stream: bool, headers: Mapping[str, str]) -> bool:
     return stream
 
 
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
 TURNS: tuple[Mutant[Parts], ...] = (
-    _mutant("no_user_needed", "prompts without a user message", "AE-EMPTY-2", last_user=_any_last),
-    _mutant("no_user_is_502", "answers 502 without a user message", "AE-EMPTY-2", last_user=_missing_is_502),
-    _mutant("earlier_stands_in", "prompts the last full message", "AE-EMPTY-3", to_prompt=_up_to_full_user),
-    _mutant("streams_twice", "drives a streamed turn twice", "AE-TURN-1", "AE-SCOPE-4", run_turn=_streams_twice),
-    _mutant("session_by_question", "reuses sessions", "AE-TURN-1", new_session=_same_question_same_session()),
-    _mutant("modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", model_of=_some_model),
-    _mutant("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
-    _mutant("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
-    _mutant("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
-    _mutant("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
-    _mutant("prompt_first", "hopes for its subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
-    _mutant("twelve_seats", "runs twelve turns at once", "AE-TURN-7", run_turn=_twelve_seats()),
-    _mutant("one_model_at_a_time", "runs one model at a time", "AE-TURN-8", run_turn=_one_model_at_a_time()),
-    _mutant("default_folder_heard", "hears the default folder", "AE-TURN-9", make_opencode=_HearsDefaultFolder),
-    _mutant("default_folder_told", "answers there", "AE-TURN-9", make_opencode=_AnswersInDefaultFolder),
-    _mutant("openai_client_refused", "refuses a user agent", "AE-CLIENT-1", streams=_unknown_browser),
+    changing("no_user_needed", "prompts without a user message", "AE-EMPTY-2", last_user=_any_last),
+    changing("no_user_is_502", "answers 502 without a user message", "AE-EMPTY-2", last_user=_missing_is_502),
+    changing("earlier_stands_in", "prompts the last full message", "AE-EMPTY-3", to_prompt=_up_to_full_user),
+    changing("streams_twice", "drives a streamed turn twice", "AE-TURN-1", "AE-SCOPE-4", run_turn=_streams_twice),
+    changing("session_by_question", "reuses sessions", "AE-TURN-1", new_session=_same_question_same_session()),
+    changing("modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", model_of=_some_model),
+    changing("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
+    changing("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
+    changing("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
+    changing("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
+    changing("prompt_first", "hopes for its subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
+    changing("twelve_seats", "runs twelve turns at once", "AE-TURN-7", run_turn=_twelve_seats()),
+    changing("one_model_at_a_time", "runs one model at a time", "AE-TURN-8", run_turn=_one_model_at_a_time()),
+    changing("default_folder_heard", "hears the default folder", "AE-TURN-9", make_opencode=_HearsDefaultFolder),
+    changing("default_folder_told", "answers there", "AE-TURN-9", make_opencode=_AnswersInDefaultFolder),
+    changing("openai_client_refused", "refuses a user agent", "AE-CLIENT-1", streams=_unknown_browser),
 )

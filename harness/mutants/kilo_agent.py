@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.mutants.kilo_agent_answers import ANSWERS
 from harness.mutants.kilo_agent_runs import RUNS
 from harness.mutants.kilo_agent_settings import SETTINGS
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, named
 from harness.reference.kilo.parts import Parts
 from harness.reference.kilo.serve import serve
 
@@ -21,10 +21,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (*SETTINGS, *RUNS, *ANSWERS)
 
 def find(name: str) -> Mutant[Parts]:
     """The mutant of that name; raises UsageError."""
-    for mutant in MUTANTS:
-        if mutant.name == name:
-            return mutant
-    raise UsageError(f"no mutant is called {name!r}", f"the mutants are: {', '.join(m.name for m in MUTANTS)}")
+    return named(name, MUTANTS)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.kilo.events import Event, Failed, Reasoning, StepFinish, StepStart, Text, ToolUse, read_event
 from harness.reference.kilo.outcome import Failure, Ran, judge
 from harness.reference.kilo.parts import Parts
 from harness.reference.kilo.transcript import Item, output_items, usage
-
-
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
 
 def _strict(line: bytes) -> Event | None:
@@ -112,16 +107,16 @@ def _empty_is_none(ran: Ran, overflow: str | None, timeout: float) -> Failure | 
 _PARSE, _BUDGET = "KA-PARSE-1", "KA-BUDGET-2"
 
 ANSWERS: tuple[Mutant[Parts], ...] = (
-    _mutant("doubled_events", "counts a repeated part again", _PARSE, distinct=_all),
-    _mutant("broken_line_crashes", "crashes on a broken line", _PARSE, read_event=_strict),
-    _mutant("any_role", "takes a user's text for the assistant's", _PARSE, read_event=_any_role, distinct=_all),
-    _mutant("thoughts_last", "puts thoughts after everything", _PARSE, output_items=_texts_first),
-    _mutant("last_thought_lost", "loses a thought that no text follows", _PARSE, output_items=_thoughts_of_texts),
-    _mutant("tool_output_lost", "leaves out what tools gave", _PARSE, output_items=_without_outputs),
-    _mutant("failed_tool_lost", "leaves out failed tools", _PARSE, output_items=_without_failed_tools),
-    _mutant("usage_of_last_step", "counts the last step's tokens", _PARSE, usage=_last_step),
-    _mutant("thoughts_uncounted", "counts no tokens of thoughts", _PARSE, usage=_without_thoughts),
-    _mutant(
+    changing("doubled_events", "counts a repeated part again", _PARSE, distinct=_all),
+    changing("broken_line_crashes", "crashes on a broken line", _PARSE, read_event=_strict),
+    changing("any_role", "takes a user's text for the assistant's", _PARSE, read_event=_any_role, distinct=_all),
+    changing("thoughts_last", "puts thoughts after everything", _PARSE, output_items=_texts_first),
+    changing("last_thought_lost", "loses a thought that no text follows", _PARSE, output_items=_thoughts_of_texts),
+    changing("tool_output_lost", "leaves out what tools gave", _PARSE, output_items=_without_outputs),
+    changing("failed_tool_lost", "leaves out failed tools", _PARSE, output_items=_without_failed_tools),
+    changing("usage_of_last_step", "counts the last step's tokens", _PARSE, usage=_last_step),
+    changing("thoughts_uncounted", "counts no tokens of thoughts", _PARSE, usage=_without_thoughts),
+    changing(
         "silent_zero",
         "is silent at the window's end",
         "KA-BUDGET-2",
@@ -129,10 +124,10 @@ ANSWERS: tuple[Mutant[Parts], ...] = (
         overflow=_none,
         doubt=_none,
     ),
-    _mutant("budget_unsaid", "does not name the budget", "KA-BUDGET-2", judge=_vague, overflow=_none, doubt=_none),
-    _mutant("wordless", "says nothing of a run that never began", "KA-FAULT-1", judge=_wordless),
-    _mutant("zero_is_fine", "trusts a status of 0", "KA-FAULT-1", "KA-FAULT-2", judge=_zero_is_fine),
-    _mutant("status_ignored", "trusts a text", "KA-FAULT-1", "KA-FAULT-2", judge=_status_ignored),
-    _mutant("errors_ignored", "trusts a status of 0 after an error", "KA-FAULT-2", judge=_errors_ignored),
-    _mutant("empty_is_none", "takes an empty answer for no run", "KA-FAULT-2", judge=_empty_is_none),
+    changing("budget_unsaid", "does not name the budget", "KA-BUDGET-2", judge=_vague, overflow=_none, doubt=_none),
+    changing("wordless", "says nothing of a run that never began", "KA-FAULT-1", judge=_wordless),
+    changing("zero_is_fine", "trusts a status of 0", "KA-FAULT-1", "KA-FAULT-2", judge=_zero_is_fine),
+    changing("status_ignored", "trusts a text", "KA-FAULT-1", "KA-FAULT-2", judge=_status_ignored),
+    changing("errors_ignored", "trusts a status of 0 after an error", "KA-FAULT-2", judge=_errors_ignored),
+    changing("empty_is_none", "takes an empty answer for no run", "KA-FAULT-2", judge=_empty_is_none),
 )

@@ -9,10 +9,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing, remembering
 from harness.reference.kilo.command import LONGEST, build_command, check_prompt
 from harness.reference.kilo.config import Config
 from harness.reference.kilo.events import EventParser, read_event
@@ -24,15 +23,6 @@ from harness.reference.kilo.routing import resolve_url, split_rollout
 from harness.reference.kilo.run import Folder, Runner
 
 _MANY = 64
-
-
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
-
-
-def _made(name: str, does: str, caught_by: str, make: Callable[[], Mapping[str, Any]]) -> Mutant[Parts]:
-    """A mutant that remembers something: its changes are made anew for each agent."""
-    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **make()))
 
 
 class _Current:
@@ -188,22 +178,22 @@ async def _two_sessions(url: str, body: Body, respond: Callable[[], Awaitable[Bo
 
 
 RUNS: tuple[Mutant[Parts], ...] = (
-    _mutant("prefix_dropped", "calls the model outside the rollout", "KA-CAPTURE-1", resolve_url=_outside),
-    _made("rollouts_mixed", "knows only the latest rollout", "KA-CAPTURE-1", _mixed),
-    _made("rollout_sticks", "stays in a rollout", "KA-CAPTURE-1", _stuck),
-    _mutant(
+    changing("prefix_dropped", "calls the model outside the rollout", "KA-CAPTURE-1", resolve_url=_outside),
+    remembering("rollouts_mixed", "knows only the latest rollout", "KA-CAPTURE-1", _mixed),
+    remembering("rollout_sticks", "stays in a rollout", "KA-CAPTURE-1", _stuck),
+    changing(
         "wants_a_list", "works only with servers that list their models", "KA-SWAP-1", resolve_url=_only_where_listed
     ),
-    _mutant("folder_kept", "leaves the folder of a run", "KA-FAULT-1", make_folder=_FolderKept),
-    _mutant("children_alive", "ends the CLI, and not what it started", "KA-FAULT-3", make_runner=_CliAlone),
-    _mutant("goes_on", "lets a run go on after its time", "KA-FAULT-1", "KA-FAULT-3", make_runner=_GoesOn),
-    _mutant("system_dropped", "drops the system prompt", "KA-PROMPT-1", render=lambda _, said: render(None, said)),
-    _mutant("history_dropped", "passes on the last message", "KA-PROMPT-1", render=_without_earlier),
-    _mutant("instructions_dropped", "drops instructions", "KA-PROMPT-1", read_request=_without_instructions),
-    _mutant("long_prompt_cut", "cuts a long prompt", "KA-PROMPT-1", check_prompt=_unless_long, build_command=_cut),
-    _mutant("prompt_cleaned", "drops characters", "KA-PROMPT-1", check_prompt=_anything, build_command=_cleaned),
-    _mutant("surrogate_crashes", "crashes on a surrogate", "KA-PROMPT-1", check_prompt=_crashing),
-    _mutant("unbounded", "runs as many as are asked for", "KA-CONC-1", make_pool=_unbounded),
-    _mutant("one_more", "runs one more than declared", "KA-CONC-1", make_pool=_one_more),
-    _mutant("two_sessions", "verifies in another session", "KA-COOKIE-1", roll_out=_two_sessions),
+    changing("folder_kept", "leaves the folder of a run", "KA-FAULT-1", make_folder=_FolderKept),
+    changing("children_alive", "ends the CLI, and not what it started", "KA-FAULT-3", make_runner=_CliAlone),
+    changing("goes_on", "lets a run go on after its time", "KA-FAULT-1", "KA-FAULT-3", make_runner=_GoesOn),
+    changing("system_dropped", "drops the system prompt", "KA-PROMPT-1", render=lambda _, said: render(None, said)),
+    changing("history_dropped", "passes on the last message", "KA-PROMPT-1", render=_without_earlier),
+    changing("instructions_dropped", "drops instructions", "KA-PROMPT-1", read_request=_without_instructions),
+    changing("long_prompt_cut", "cuts a long prompt", "KA-PROMPT-1", check_prompt=_unless_long, build_command=_cut),
+    changing("prompt_cleaned", "drops characters", "KA-PROMPT-1", check_prompt=_anything, build_command=_cleaned),
+    changing("surrogate_crashes", "crashes on a surrogate", "KA-PROMPT-1", check_prompt=_crashing),
+    changing("unbounded", "runs as many as are asked for", "KA-CONC-1", make_pool=_unbounded),
+    changing("one_more", "runs one more than declared", "KA-CONC-1", make_pool=_one_more),
+    changing("two_sessions", "verifies in another session", "KA-COOKIE-1", roll_out=_two_sessions),
 )

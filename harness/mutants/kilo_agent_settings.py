@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing
 from harness.reference.kilo.command import build_command
 from harness.reference.kilo.config import Config
 from harness.reference.kilo.environment import build_environment
@@ -26,10 +26,6 @@ MERGED = ("KA-CONF-2", "KA-CONF-5", "KA-SWAP-1")
 
 DECLARED = ("KA-CONF-3", "KA-CONF-5", "KA-CMD-1", "KA-ENV-2")
 """What fails with a provider of the configuration's own."""
-
-
-def _mutant(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Parts]:
-    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
 
 
 def _early(config: Config, base_url: str | None) -> Settings | None:
@@ -195,31 +191,33 @@ def _steered(config: Config, base_url: str | None, home: Path, inherited: Mappin
 
 
 SETTINGS: tuple[Mutant[Parts], ...] = (
-    _mutant("early_return", "writes nothing for an empty kilo_config and a plain name", CONF_1, build_settings=_early),
-    _mutant("other_npm", "names another package", CONF_1, "KA-CONF-2", build_settings=_on_provider(_other_npm)),
-    _mutant("model_without_name", "gives the model no name", CONF_1, build_settings=_on_provider(_no_name)),
-    _mutant("stale_url", "keeps a baseURL of kilo_config", *MERGED, build_settings=_on_provider(_stale_url)),
-    _mutant("own_models_lost", "overwrites own models", "KA-CONF-2", build_settings=_on_provider(_ours_wins)),
-    _mutant("own_options_lost", "drops own options", "KA-CONF-2", build_settings=_on_provider(_options_lost)),
-    _mutant("model_not_added", "adds no model to a declared provider", *DECLARED, build_settings=_no_model_added),
-    _mutant("split_at_last", "splits a name at its last slash", *DECLARED, build_settings=_split_at_last),
-    _mutant("entry_replaced", "replaces an entry of the model", "KA-CONF-3", build_settings=_entry_replaced),
-    _mutant("provider_made_up", "makes up an unknown provider", "KA-CONF-3", build_settings=_provider_made_up),
-    _mutant("empty_file", "writes an empty kilo.json", "KA-CONF-3", build_settings=_empty_written),
-    _mutant("small_output", "has a default output of 4096", "KA-CONF-4", build_settings=_with(max_output_tokens=4096)),
-    _mutant("large_window", "has a default window of 65536", "KA-CONF-4", build_settings=_with(context_window=65536)),
-    _mutant("output_of_32000", "has a default output of 32000", *BUDGET, build_settings=_with(max_output_tokens=32000)),
-    _mutant("field_for_null", "names a field for null", "KA-CONF-4", build_settings=_on_provider(_field_for_null)),
-    _mutant("interleaved_missing", "names no field", CONF_1, "KA-CONF-4", build_settings=_on_provider(_no_field)),
-    _mutant("configuration_grows", "changes the configuration", "KA-CONF-5", build_settings=_grows),
-    _mutant("project_settings_kept", "keeps a project's settings of Kilo", "KA-CONF-6", make_folder=_WholeProject),
-    _mutant("steering_inherited", "hands inherited settings on", "KA-CONF-6", build_environment=_steered),
-    _mutant("with_plugins", "runs without --pure", "KA-CMD-1", build_command=_without("--pure")),
-    _mutant("no_double_dash", "puts no -- before the prompt", "KA-CMD-1", build_command=_without("--")),
-    _mutant("prompt_normalised", "joins the prompt's words", "KA-CMD-1", build_command=_normalised),
-    _mutant("openai_url_wins", "prefers openai_base_url", "KA-ENV-1", build_environment=_own_url_wins),
-    _mutant("key_beside_server", "keeps the key of OpenAI", "KA-ENV-1", build_environment=_key_kept),
-    _mutant("key_in_arguments", "puts the key into an argument", "KA-ENV-2", build_command=_key_in_arguments),
-    _mutant("open_file", "lets everybody read kilo.json", "KA-ENV-2", write_settings=_open),
-    _mutant("proxied", "sends model calls through a proxy", "KA-ENV-3", build_environment=_proxied),
+    changing("early_return", "writes nothing for an empty kilo_config and a plain name", CONF_1, build_settings=_early),
+    changing("other_npm", "names another package", CONF_1, "KA-CONF-2", build_settings=_on_provider(_other_npm)),
+    changing("model_without_name", "gives the model no name", CONF_1, build_settings=_on_provider(_no_name)),
+    changing("stale_url", "keeps a baseURL of kilo_config", *MERGED, build_settings=_on_provider(_stale_url)),
+    changing("own_models_lost", "overwrites own models", "KA-CONF-2", build_settings=_on_provider(_ours_wins)),
+    changing("own_options_lost", "drops own options", "KA-CONF-2", build_settings=_on_provider(_options_lost)),
+    changing("model_not_added", "adds no model to a declared provider", *DECLARED, build_settings=_no_model_added),
+    changing("split_at_last", "splits a name at its last slash", *DECLARED, build_settings=_split_at_last),
+    changing("entry_replaced", "replaces an entry of the model", "KA-CONF-3", build_settings=_entry_replaced),
+    changing("provider_made_up", "makes up an unknown provider", "KA-CONF-3", build_settings=_provider_made_up),
+    changing("empty_file", "writes an empty kilo.json", "KA-CONF-3", build_settings=_empty_written),
+    changing("small_output", "has a default output of 4096", "KA-CONF-4", build_settings=_with(max_output_tokens=4096)),
+    changing("large_window", "has a default window of 65536", "KA-CONF-4", build_settings=_with(context_window=65536)),
+    changing(
+        "output_of_32000", "has a default output of 32000", *BUDGET, build_settings=_with(max_output_tokens=32000)
+    ),
+    changing("field_for_null", "names a field for null", "KA-CONF-4", build_settings=_on_provider(_field_for_null)),
+    changing("interleaved_missing", "names no field", CONF_1, "KA-CONF-4", build_settings=_on_provider(_no_field)),
+    changing("configuration_grows", "changes the configuration", "KA-CONF-5", build_settings=_grows),
+    changing("project_settings_kept", "keeps a project's settings of Kilo", "KA-CONF-6", make_folder=_WholeProject),
+    changing("steering_inherited", "hands inherited settings on", "KA-CONF-6", build_environment=_steered),
+    changing("with_plugins", "runs without --pure", "KA-CMD-1", build_command=_without("--pure")),
+    changing("no_double_dash", "puts no -- before the prompt", "KA-CMD-1", build_command=_without("--")),
+    changing("prompt_normalised", "joins the prompt's words", "KA-CMD-1", build_command=_normalised),
+    changing("openai_url_wins", "prefers openai_base_url", "KA-ENV-1", build_environment=_own_url_wins),
+    changing("key_beside_server", "keeps the key of OpenAI", "KA-ENV-1", build_environment=_key_kept),
+    changing("key_in_arguments", "puts the key into an argument", "KA-ENV-2", build_command=_key_in_arguments),
+    changing("open_file", "lets everybody read kilo.json", "KA-ENV-2", write_settings=_open),
+    changing("proxied", "sends model calls through a proxy", "KA-ENV-3", build_environment=_proxied),
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import UsageError
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, named
 
 Told = dict[str, Any]
 
@@ -66,8 +65,4 @@ FLAWS: tuple[Mutant[Told], ...] = (
 
 def find(name: str) -> Mutant[Told]:
     """The flaw of that name; raises UsageError."""
-    for flaw in FLAWS:
-        if flaw.name == name:
-            return flaw
-    known = ", ".join(flaw.name for flaw in FLAWS)
-    raise UsageError(f"there is no kilo flaw {name!r}", f"Known: {known}.")
+    return named(name, FLAWS)

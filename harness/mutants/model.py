@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from harness.errors import UsageError
 from harness.exchange import Chunk, Request, header
 from harness.fakes.model.core import json_plan
 from harness.fakes.model.face import Face, over
@@ -16,7 +15,7 @@ from harness.fakes.model.gym import EMPTY_ID
 from harness.fakes.model.limits import Size
 from harness.fakes.model.wording import Refusal, openai_unknown_model
 from harness.fakes.plan import Plan
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, named
 from harness.sse import encode
 
 Says = Callable[[Request, Plan], Plan]
@@ -305,8 +304,4 @@ FLAWS: tuple[Flaw, ...] = (
 
 def find(name: str) -> Flaw:
     """The flaw of that name; raises UsageError."""
-    for flaw in FLAWS:
-        if flaw.name == name:
-            return flaw
-    known = ", ".join(flaw.name for flaw in FLAWS)
-    raise UsageError(f"there is no flaw {name!r} of the model server", f"Known: {known}.")
+    return named(name, FLAWS)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from harness.errors import UsageError
 
 P = TypeVar("P")
 
@@ -22,3 +24,24 @@ class Mutant(Generic[P]):
     caught_by: frozenset[str]
     apply: Callable[[P], P]
     of: str = "reference"
+
+
+M = TypeVar("M", bound=Mutant[Any])
+
+
+def changing(name: str, does: str, *caught_by: str, **changes: Any) -> Mutant[Any]:
+    """A mutant that has other values for these fields of the parts."""
+    return Mutant(name, does, frozenset(caught_by), lambda parts: replace(parts, **changes))
+
+
+def remembering(name: str, does: str, caught_by: str, make: Callable[[], Mapping[str, Any]]) -> Mutant[Any]:
+    """A mutant that remembers something: `make` makes its fields anew for each server."""
+    return Mutant(name, does, frozenset({caught_by}), lambda parts: replace(parts, **make()))
+
+
+def named(name: str, mutants: Sequence[M]) -> M:
+    """The one of that name; raises UsageError."""
+    for mutant in mutants:
+        if mutant.name == name:
+            return mutant
+    raise UsageError(f"no mutant is called {name!r}", f"Known: {', '.join(mutant.name for mutant in mutants)}.")

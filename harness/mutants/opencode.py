@@ -6,29 +6,18 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
-from harness.errors import UsageError
 from harness.exchange import Request, parse_json
 from harness.fakes.opencode.answers import Answer, json_answer
 from harness.fakes.opencode.behaviour import Behaviour, Event
 from harness.fakes.opencode.prompts import TITLE, TURN
 from harness.fakes.opencode.retry import retry_seconds
 from harness.fakes.opencode.serve import main
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, changing, named, remembering
 
 Body = dict[str, Any]
 Told = Iterable[Event]
-
-
-def _flaw(name: str, does: str, caught_by: str, **changes: Any) -> Mutant[Behaviour]:
-    return Mutant(name, does, frozenset({caught_by}), lambda behaviour: replace(behaviour, **changes))
-
-
-def _made(name: str, does: str, caught_by: str, make: Callable[[], Body]) -> Mutant[Behaviour]:
-    """A flaw that remembers something: its changes are made anew for each server."""
-    return Mutant(name, does, frozenset({caught_by}), lambda behaviour: replace(behaviour, **make()))
 
 
 # Events
@@ -382,166 +371,166 @@ _MESSAGES = "/session/[^/]+/message"
 _PROMPT = "/session/[^/]+/prompt_async"
 
 FLAWS: tuple[Mutant[Behaviour], ...] = (
-    _flaw("no_password", "lets everybody in", "OS-AUTH-1", wants_password=False),
-    _flaw(
+    changing("no_password", "lets everybody in", "OS-AUTH-1", wants_password=False),
+    changing(
         "unhealthy",
         "says that it is not healthy",
         "OS-SURFACE-1",
         answer=_to("GET", "/global/health", lambda _r, _a, body: json_answer({**body, "healthy": False})),
     ),
-    _flaw("abort_undocumented", "leaves abort out", "OS-SURFACE-2", answer=_to("GET", "/doc", _without_route)),
-    _flaw("json_404", "answers 404 for unknown paths", "OS-SURFACE-3", answer=_json_404),
-    _flaw("no_slug", "makes sessions without slug", "OS-SESSION-1", answer=_to("POST", "/session", _without_slug)),
-    _flaw("empty_list", "lists no session", "OS-SESSION-2", answer=_to("GET", "/session", lambda *_: json_answer([]))),
-    _flaw(
+    changing("abort_undocumented", "leaves abort out", "OS-SURFACE-2", answer=_to("GET", "/doc", _without_route)),
+    changing("json_404", "answers 404 for unknown paths", "OS-SURFACE-3", answer=_json_404),
+    changing("no_slug", "makes sessions without slug", "OS-SESSION-1", answer=_to("POST", "/session", _without_slug)),
+    changing(
+        "empty_list", "lists no session", "OS-SESSION-2", answer=_to("GET", "/session", lambda *_: json_answer([]))
+    ),
+    changing(
         "malformed_404",
         "answers 404 for an id that is none",
         "OS-SESSION-3",
         answer=_to("GET", "/session/nonsense.*", _status_for(500, 404)),
     ),
-    _flaw("ghost", "still reads a deleted session", "OS-SESSION-4", answer=_to("GET", "/session/[^/]+", _ghost)),
-    _flaw(
+    changing("ghost", "still reads a deleted session", "OS-SESSION-4", answer=_to("GET", "/session/[^/]+", _ghost)),
+    changing(
         "childless",
         "lists no children",
         "OS-SESSION-5",
         answer=_to("GET", "/session/ses_.{20,}/children", lambda *_: json_answer([])),
     ),
-    _flaw(
+    changing(
         "session_422",
         "refuses sessions with 422",
         "OS-SESSION-6",
         answer=_to("POST", "/session", _status_for(400, 422)),
     ),
-    _flaw("no_parts_400", "refuses no parts", "OS-PROMPT-1", answer=_to("POST", _PROMPT, _no_parts_refused)),
-    _flaw(
+    changing("no_parts_400", "refuses no parts", "OS-PROMPT-1", answer=_to("POST", _PROMPT, _no_parts_refused)),
+    changing(
         "prompt_to_nowhere",
         "takes prompts to no session",
         "OS-PROMPT-2",
         answer=_to("POST", "/session/ses_x/prompt_async", lambda *_: Answer(204)),
     ),
-    _flaw(
+    changing(
         "broken_json_400",
         "answers 400 for broken JSON",
         "OS-PROMPT-3",
         answer=_to("POST", f"{_PROMPT}|{_MESSAGES}", _broken_json_is_400),
     ),
-    _flaw("vague_refusal", "does not say what is wrong", "OS-PROMPT-4", answer=_to("POST", _PROMPT, _vague)),
-    _flaw("always_replies", "replies unasked", "OS-PROMPT-5", obeys_no_reply=False),
-    _flaw("busy_409", "refuses prompts while busy", "OS-PROMPT-6", queues=False),
-    _flaw(
+    changing("vague_refusal", "does not say what is wrong", "OS-PROMPT-4", answer=_to("POST", _PROMPT, _vague)),
+    changing("always_replies", "replies unasked", "OS-PROMPT-5", obeys_no_reply=False),
+    changing("busy_409", "refuses prompts while busy", "OS-PROMPT-6", queues=False),
+    changing(
         "unknown_model_silent",
         "tells no unknown model",
         "OS-PROMPT-7",
         event=_errors_dropped("UnknownError", "Model not found"),
     ),
-    _flaw(
+    changing(
         "unknown_agent_once",
         "tells an unknown agent once",
         "OS-PROMPT-8",
         event=_errors_dropped("UnknownError", "UnknownError"),
     ),
-    _flaw("finish_done", "finishes with `done`", "OS-MESSAGE-1", answer=_to("POST", _MESSAGES, _other_finish)),
-    _flaw(
+    changing("finish_done", "finishes with `done`", "OS-MESSAGE-1", answer=_to("POST", _MESSAGES, _other_finish)),
+    changing(
         "failure_500",
         "answers 500 when the model fails",
         "OS-MESSAGE-2",
         answer=_to("POST", _MESSAGES, _error_as_500("APIError")),
     ),
-    _flaw("leaving_aborts", "ends a turn whose client left", "OS-MESSAGE-3", leaving_aborts=True),
-    _flaw("busy_untold", "does not tell that it is busy", "OS-TURN-1", event=_on("session.status", _without_busy)),
-    _flaw("half_text", "tells half of the whole text", "OS-TURN-2", event=_on_parts("text", _half_text)),
-    _flaw("wrong_total", "counts the output only", "OS-TURN-3", event=_on_parts("step-finish", _wrong_total)),
-    _flaw("no_read_tool", "does not offer read", "OS-TURN-4", model_call=_without_read),
-    _flaw("history_reversed", "swaps earlier messages", "OS-TURN-5", model_call=_history_reversed),
-    _made("foreign_deltas", "mixes up sessions", "OS-TURN-6", lambda: {"event": _DeltasOfAnother()}),
-    _flaw("escaped_unicode", "escapes what is not ASCII", "OS-TURN-7", encode=_ascii),
-    _flaw("system_dropped", "drops system text", "OS-TURN-8", model_call=_without_system_text),
-    _flaw("tools_always", "offers tools that are off", "OS-TURN-9", model_call=_tools_always),
-    _flaw("title_with_tools", "offers tools for titles", "OS-TURN-10", model_call=_title_with_tools),
-    _flaw("username_ignored", "wants its usual user", "OS-AUTH-2", obeys_username=False),
-    _flaw("deaf_to_sigterm", "goes on at SIGTERM", "OS-STOP-1", ends_at_sigterm=False),
-    _flaw("tidy_restart", "finishes what a restart cut off", "OS-STOP-2", keeps=_finished),
-    _flaw("event_without_id", "leaves event ids out", "OS-EVENT-1", event=_without_id),
-    _flaw("no_heartbeat", "sends no heartbeat", "OS-EVENT-2", heartbeat=1e6),
-    _flaw("one_directory", "tells everybody everything", "OS-EVENT-3", per_directory=False),
-    _flaw("replays", "tells what was before", "OS-EVENT-4", replays=True),
-    _flaw("no_envelope", "tells events of all bare", "OS-EVENT-5", envelope=lambda _directory, event: event),
-    _flaw(
+    changing("leaving_aborts", "ends a turn whose client left", "OS-MESSAGE-3", leaving_aborts=True),
+    changing("busy_untold", "does not tell that it is busy", "OS-TURN-1", event=_on("session.status", _without_busy)),
+    changing("half_text", "tells half of the whole text", "OS-TURN-2", event=_on_parts("text", _half_text)),
+    changing("wrong_total", "counts the output only", "OS-TURN-3", event=_on_parts("step-finish", _wrong_total)),
+    changing("no_read_tool", "does not offer read", "OS-TURN-4", model_call=_without_read),
+    changing("history_reversed", "swaps earlier messages", "OS-TURN-5", model_call=_history_reversed),
+    remembering("foreign_deltas", "mixes up sessions", "OS-TURN-6", lambda: {"event": _DeltasOfAnother()}),
+    changing("escaped_unicode", "escapes what is not ASCII", "OS-TURN-7", encode=_ascii),
+    changing("system_dropped", "drops system text", "OS-TURN-8", model_call=_without_system_text),
+    changing("tools_always", "offers tools that are off", "OS-TURN-9", model_call=_tools_always),
+    changing("title_with_tools", "offers tools for titles", "OS-TURN-10", model_call=_title_with_tools),
+    changing("username_ignored", "wants its usual user", "OS-AUTH-2", obeys_username=False),
+    changing("deaf_to_sigterm", "goes on at SIGTERM", "OS-STOP-1", ends_at_sigterm=False),
+    changing("tidy_restart", "finishes what a restart cut off", "OS-STOP-2", keeps=_finished),
+    changing("event_without_id", "leaves event ids out", "OS-EVENT-1", event=_without_id),
+    changing("no_heartbeat", "sends no heartbeat", "OS-EVENT-2", heartbeat=1e6),
+    changing("one_directory", "tells everybody everything", "OS-EVENT-3", per_directory=False),
+    changing("replays", "tells what was before", "OS-EVENT-4", replays=True),
+    changing("no_envelope", "tells events of all bare", "OS-EVENT-5", envelope=lambda _directory, event: event),
+    changing(
         "reasoning_as_text",
         "tells reasoning as text",
         "OS-REASON-1",
         event=_on_parts("reasoning", lambda part: {**part, "type": "text"}),
     ),
-    _flaw("empty_passed", "passes empty text on", "OS-EMPTY-1", model_call=_empty_passed),
-    _flaw("length_as_stop", "tells length as stop", "OS-EMPTY-2", event=_on_parts("step-finish", _length_as_stop)),
-    _flaw("filter_untold", "tells no filter", "OS-EMPTY-3", event=_errors_dropped("ContentFilterError")),
-    _flaw("pending_untold", "tells no pending call", "OS-TOOL-1", event=_on_parts("tool", _without_pending)),
-    _flaw("vague_tool_error", "tells the model `error`", "OS-TOOL-2", model_call=_tools_told(_vague_error)),
-    _flaw("refusal_retryable", "calls all retryable", "OS-FAIL-1", event=_on("session.error", _retryable)),
-    _flaw("three_retries", "gives up after three", "OS-FAIL-2", max_retries=3),
-    _flaw("same_waits", "always waits as long", "OS-FAIL-3", retry_after=_same_wait),
-    _flaw("type_ignored", "looks at the status alone", "OS-FAIL-4", retried_types=frozenset()),
-    _flaw("abandoned_dropped", "lists no empty text", "OS-FAIL-5", answer=_to("GET", _MESSAGES, _without_abandoned)),
-    _flaw("mute_retry", "does not say what broke", "OS-FAIL-6", event=_on("session.status", _mute_retry)),
-    _flaw(
+    changing("empty_passed", "passes empty text on", "OS-EMPTY-1", model_call=_empty_passed),
+    changing("length_as_stop", "tells length as stop", "OS-EMPTY-2", event=_on_parts("step-finish", _length_as_stop)),
+    changing("filter_untold", "tells no filter", "OS-EMPTY-3", event=_errors_dropped("ContentFilterError")),
+    changing("pending_untold", "tells no pending call", "OS-TOOL-1", event=_on_parts("tool", _without_pending)),
+    changing("vague_tool_error", "tells the model `error`", "OS-TOOL-2", model_call=_tools_told(_vague_error)),
+    changing("refusal_retryable", "calls all retryable", "OS-FAIL-1", event=_on("session.error", _retryable)),
+    changing("three_retries", "gives up after three", "OS-FAIL-2", max_retries=3),
+    changing("same_waits", "always waits as long", "OS-FAIL-3", retry_after=_same_wait),
+    changing("type_ignored", "looks at the status alone", "OS-FAIL-4", retried_types=frozenset()),
+    changing("abandoned_dropped", "lists no empty text", "OS-FAIL-5", answer=_to("GET", _MESSAGES, _without_abandoned)),
+    changing("mute_retry", "does not say what broke", "OS-FAIL-6", event=_on("session.status", _mute_retry)),
+    changing(
         "bad_event_api_error",
         "tells a bad event as APIError",
         "OS-FAIL-7",
         event=_errors_renamed("UnknownError", "APIError", "JSON parsing failed"),
     ),
-    _flaw("ends_unfinished", "ends without finish", "OS-FAIL-8", goes_on_after=frozenset({"tool-calls"})),
-    _flaw(
+    changing("ends_unfinished", "ends without finish", "OS-FAIL-8", goes_on_after=frozenset({"tool-calls"})),
+    changing(
         "overflow_api_error",
         "tells an overflow as APIError",
         "OS-COMPACT-1",
         event=_errors_renamed("ContextOverflowError", "APIError"),
     ),
-    _flaw("summary_unmarked", "marks no summary", "OS-COMPACT-2", answer=_to("GET", _MESSAGES, _without_summary)),
-    _made("compacted_once", "tells one compaction", "OS-COMPACT-3", lambda: {"event": _CompactedOnce()}),
-    _flaw(
+    changing("summary_unmarked", "marks no summary", "OS-COMPACT-2", answer=_to("GET", _MESSAGES, _without_summary)),
+    remembering("compacted_once", "tells one compaction", "OS-COMPACT-3", lambda: {"event": _CompactedOnce()}),
+    changing(
         "abort_unknown_error",
         "tells an abort as UnknownError",
         "OS-ABORT-1",
         event=_errors_renamed("MessageAbortedError", "UnknownError"),
     ),
-    _flaw(
+    changing(
         "abort_404",
         "refuses to abort nothing",
         "OS-ABORT-2",
         answer=_to("POST", "/session/ses_x/abort", lambda *_: json_answer({"name": "NotFoundError"}, 404)),
     ),
-    _made("wait_abort_error", "tells a wait's abort", "OS-ABORT-3", lambda: {"event": _AbortOfWaitIsError()}),
-    _flaw("early_abort_lost", "loses an early abort", "OS-ABORT-4", aborts_early=False),
-    _flaw(
+    remembering("wait_abort_error", "tells a wait's abort", "OS-ABORT-3", lambda: {"event": _AbortOfWaitIsError()}),
+    changing("early_abort_lost", "loses an early abort", "OS-ABORT-4", aborts_early=False),
+    changing(
         "aborted_500",
         "answers an aborted call with 500",
         "OS-ABORT-5",
         answer=_to("POST", _MESSAGES, _error_as_500("MessageAbortedError")),
     ),
-    _flaw("deleted_idle", "tells the deleted idle", "OS-ABORT-6", event=_on("session.deleted", _deleted_and_idle)),
-    _flaw("asks_for_read", "asks for another thing", "OS-ASK-1", event=_on("permission.asked", _other_permission)),
-    _flaw("yes_untold", "does not tell a yes", "OS-ASK-2", event=_on("permission.replied", _unless_once)),
-    _flaw("no_is_error", "takes a no for an error", "OS-ASK-3", event=_on("message.part.updated", _refusal_is_error)),
-    _flaw("feedback_lost", "loses the reason of a no", "OS-ASK-4", model_call=_tools_told(_without_feedback)),
-    _made("question_forgotten", "forgets at abort", "OS-ASK-5", _forgets_aborted),
-    _flaw(
+    changing("deleted_idle", "tells the deleted idle", "OS-ABORT-6", event=_on("session.deleted", _deleted_and_idle)),
+    changing("asks_for_read", "asks for another thing", "OS-ASK-1", event=_on("permission.asked", _other_permission)),
+    changing("yes_untold", "does not tell a yes", "OS-ASK-2", event=_on("permission.replied", _unless_once)),
+    changing(
+        "no_is_error", "takes a no for an error", "OS-ASK-3", event=_on("message.part.updated", _refusal_is_error)
+    ),
+    changing("feedback_lost", "loses the reason of a no", "OS-ASK-4", model_call=_tools_told(_without_feedback)),
+    remembering("question_forgotten", "forgets at abort", "OS-ASK-5", _forgets_aborted),
+    changing(
         "any_reply",
         "takes any reply",
         "OS-ASK-6",
         answer=_to("POST", "/permission/[^/]+/reply", _status_for(400, 200)),
     ),
-    _flaw("rejection_untold", "tells no rejection", "OS-ASK-7", event=_on("question.rejected", lambda _event: ())),
-    _flaw("orphan", "does not name the parent", "OS-CHILD-1", event=_on("session.created", _orphan)),
+    changing("rejection_untold", "tells no rejection", "OS-ASK-7", event=_on("question.rejected", lambda _event: ())),
+    changing("orphan", "does not name the parent", "OS-CHILD-1", event=_on("session.created", _orphan)),
 )
 
 
 def find(name: str) -> Mutant[Behaviour]:
     """The flaw of that name; raises UsageError."""
-    for flaw in FLAWS:
-        if flaw.name == name:
-            return flaw
-    known = ", ".join(flaw.name for flaw in FLAWS)
-    raise UsageError(f"there is no opencode flaw {name!r}", f"Known: {known}.")
+    return named(name, FLAWS)
 
 
 if __name__ == "__main__":

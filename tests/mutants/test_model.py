@@ -30,7 +30,7 @@ def test_a_flaw_changes_its_face(flaw: Flaw) -> None:
 
 
 def test_an_unknown_flaw_is_refused() -> None:
-    with pytest.raises(UsageError, match="no flaw 'nothing'"):
+    with pytest.raises(UsageError, match="no mutant is called 'nothing'"):
         find("nothing")
 
 
