@@ -11,8 +11,9 @@ from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
 from harness.fakes.model.script import Answer, Rule, messages_of
 from harness.kilo_agents import LiveAgents
-from harness.launch import Launch, Say, launched, part_behind
+from harness.launch import Launch, launched
 from harness.opencode import MODELS, PROVIDER, STAND_IN
+from harness.parts import Say, part_behind
 from harness.target import Agent, Facts, Target
 from harness.world import derive_nonce
 

@@ -23,8 +23,9 @@ from harness.errors import HarnessError, TargetNotReady, TurnproofError, UsageEr
 from harness.far_end import OURS, FarEnd
 from harness.interrupts import Held
 from harness.kinds import kind_named
-from harness.launch import Part, Say, chained, describe, launched, pace_of, part_behind
+from harness.launch import launched
 from harness.opencode import STAND_IN
+from harness.parts import Part, Say, chained, describe, pace_of, part_behind
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor

@@ -14,20 +14,9 @@ from harness.control import controlled
 from harness.errors import UsageError
 from harness.held import Description
 from harness.kilo_agents import LiveAgents, Wanted
-from harness.launch import (
-    Ground,
-    Launch,
-    Part,
-    Say,
-    describe,
-    ground,
-    launched_on,
-    models_of,
-    opencode_behind,
-    pace_of,
-    part_behind,
-)
+from harness.launch import Ground, Launch, ground, launched_on
 from harness.opencode import USERNAME
+from harness.parts import Part, Say, describe, models_of, opencode_behind, pace_of, part_behind
 from harness.target import Target
 from harness.target_file import KEY_VARIABLE
 

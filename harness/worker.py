@@ -13,7 +13,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from harness.errors import TurnproofError
-from harness.launch import Part, launched
+from harness.launch import launched
+from harness.parts import Part
 from harness.pytest_run import Selection
 from harness.results import CheckResult
 from harness.subject import Context, LiveSubject

@@ -10,13 +10,11 @@ import pytest
 
 from harness import far_end
 from harness.engine import Engine
-from harness.errors import TargetNotReady, UsageError
+from harness.errors import TargetNotReady
 from harness.exchange import Exchange, header
 from harness.fakes.model.server import ModelServer
 from harness.far_end import OURS, FarEnd, Provider
 from harness.journal import Journal
-from harness.launch import Chain, chained, describe
-from harness.target import StandIn
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 KEY = "sk-provider-0123456789"
@@ -68,10 +66,6 @@ def test_a_provider_is_called_by_its_own_name_path_and_key(
     assert only(journal, "provider").status == 200
 
 
-def test_a_key_is_not_shown_with_its_provider() -> None:
-    assert KEY not in repr(Chain(StandIn(), FarEnd(provider=Provider("http://a/v1", KEY))))
-
-
 def test_a_proxy_that_ends_at_once_is_told_with_its_last_words(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,16 +76,3 @@ def test_a_proxy_that_ends_at_once_is_told_with_its_last_words(
     ):
         pass
     assert "no database" in caught.value.log
-
-
-def test_nothing_is_put_behind_what_starts_its_own_opencode() -> None:
-    assert chained(None, OURS) is None
-    with pytest.raises(UsageError, match="turnproof does not start its opencode"):
-        chained(None, FarEnd(provider=Provider("http://a/v1", KEY)))
-
-
-def test_a_provider_is_a_part_of_the_chain_without_its_key() -> None:
-    wanted = FarEnd(provider=Provider("http://a/v1", KEY, "large-1"))
-    parts = describe(Chain(StandIn(), wanted))
-    assert [part["name"] for part in parts] == ["opencode stand-in", "provider"]
-    assert parts[1] == {"name": "provider", "version": "large-1", "url": "http://a/v1"}

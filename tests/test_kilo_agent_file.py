@@ -11,7 +11,7 @@ from harness.builtin import find_target
 from harness.errors import UsageError
 from harness.kilo_agent_target import REFERENCE
 from harness.kilo_behind import KiloPart, describe
-from harness.launch import part_behind
+from harness.parts import part_behind
 from harness.target_file import load
 
 DOCS = Path(__file__).parents[1] / "docs" / "targets.md"

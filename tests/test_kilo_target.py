@@ -8,7 +8,8 @@ import pytest
 from harness.builtin import find_target
 from harness.errors import TargetNotReady
 from harness.kilo_target import built_in, described
-from harness.launch import launched, part_behind
+from harness.launch import launched
+from harness.parts import part_behind
 
 
 def test_what_names_no_cli_is_no_target_of_this_kind() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
-from harness.launch import Launch, launched, models_of
-from harness.target import Agent, FromCommand, FromEnvironment, Key, Minting, Ready, Start, Target
+from harness.launch import Launch, launched
+from harness.target import FromCommand, FromEnvironment, Key, Minting, Ready, Start, Target
 from tests.running import ENDPOINTS
 from tests.staging import KEY, answering, canned, serving, target_at
 
@@ -150,14 +150,3 @@ def test_target_given_by_url_is_not_started(engine: Engine, monkeypatch: pytest.
         with up(target) as launch:
             assert (launch.process, launch.log(), dict(launch.live.keys)) == (None, "", {"main": KEY})
         assert httpx.get(url, trust_env=False).status_code == 401
-
-
-def test_models_are_named_once_in_their_order() -> None:
-    agents = (
-        Agent("a", "p", "x/y"),
-        Agent("b", "p", "z"),
-        Agent("c"),
-        Agent("d", "p", "x/y"),
-        Agent("e", None, None, True),
-    )
-    assert models_of(target_at("http://unused", agents=agents)) == [("p", "x/y"), ("p", "z")]

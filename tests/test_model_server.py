@@ -9,8 +9,9 @@ from harness.builtin import find_target
 from harness.doctor import examine
 from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
-from harness.launch import launched, part_behind
+from harness.launch import launched
 from harness.model_server import MODELS, built_in, part_of
+from harness.parts import part_behind
 from harness.target import ModelStandIn
 from harness.target_file import load
 from harness.up import of_other_kind

@@ -73,7 +73,7 @@ def record(spec: str, out: Path) -> int:
       turnproof record opencode@1.18.33 --out fixtures/recordings
       turnproof record kilo@7.7.9 --out fixtures/recordings
     """
-    from harness.launch import real_opencode
+    from harness.parts import real_opencode
     from harness.record.kilo import record_version
     from harness.record.record import record as scenes
     from harness.record.recording import write

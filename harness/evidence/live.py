@@ -22,8 +22,8 @@ from harness.far_end import FarEnd, Provider, expect_litellm
 from harness.kilo_behind import STAND_IN as KILO_STAND_IN
 from harness.kilo_behind import VERSION as KILO_VERSION
 from harness.kinds import KINDS, kind_named
-from harness.launch import takes_opencode
 from harness.opencode import REAL, STAND_IN
+from harness.parts import takes_opencode
 from harness.results import RESULTS, results_of
 from harness.run import Observer, Order, run
 from harness.target import Target

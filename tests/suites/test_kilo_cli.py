@@ -8,7 +8,8 @@ import pytest
 
 from harness.builtin import find_target
 from harness.errors import TargetNotReady, UsageError
-from harness.launch import launched, part_behind
+from harness.launch import launched
+from harness.parts import part_behind
 from harness.pytest_run import collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.replay import replay

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import far_end, launch
+from harness import far_end, parts
 from harness.builtin import find_target
 from harness.engine import Engine
 from harness.errors import UsageError
@@ -95,8 +95,8 @@ def leaky(upstream: tuple[str, str], *_: object) -> Iterator[str]:
 
 def test_a_proxy_that_hands_its_key_on_is_caught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(far_end, "_litellm", leaky)
-    monkeypatch.setattr(launch, "expect_litellm", lambda: None)
-    monkeypatch.setattr(launch, "describe_litellm", lambda: {"name": "litellm"})
+    monkeypatch.setattr(parts, "expect_litellm", lambda: None)
+    monkeypatch.setattr(parts, "describe_litellm", lambda: {"name": "litellm"})
     results = judge(find_target("reference"), ENDPOINT, tmp_path, "TURN or PROXY", PROXIED)
     assert verdicts(results) == {"LE-TURN-1": "pass", "LE-PROXY-1": "fail"}
     assert {exchange.hop for exchange in results.exchanges.values()} == {"client", "opencode", "proxy", "model"}
