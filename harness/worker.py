@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from harness.errors import TurnproofError
 from harness.launch import launched
 from harness.parts import Part
 from harness.pytest_run import Selection
 from harness.results import CheckResult
+from harness.scheduling import FileScheduling
 from harness.subject import Context, LiveSubject
 from harness.suite_plugin import SuitePlugin
 from harness.supervised import own_process_dies_with_parent
@@ -24,6 +24,9 @@ from harness.target import Target
 
 _KEY = "turnproof"
 _NUMBERS_PER_WORKER = 1_000_000
+
+# The import of the official client costs more than many checks.
+_TOGETHER = ("test_official_client.py",)
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,6 @@ class WorkerSettings:
     checks: frozenset[str]
     shuffle: str | None = None
     first_number: int = 1
-
-
-class _Scheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Hands out single checks, but those of the official client together: its import costs more than many checks."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return file if file.endswith("test_official_client.py") else nodeid
 
 
 class WorkerSetup:
@@ -62,9 +57,9 @@ class WorkerSetup:
         """Hook of pytest-xdist: before a worker starts."""
         node.workerinput[_KEY] = self._settings
 
-    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: object) -> LoadScopeScheduling:
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: object) -> FileScheduling:
         """Hook of pytest-xdist."""
-        return _Scheduling(config, log)
+        return FileScheduling(config, log, _TOGETHER)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool | None:
