@@ -17,8 +17,10 @@ from harness import kilo_agent_target, kilo_target, model_server
 from harness.kinds import KINDS, kind_for, kind_named
 from harness.mutants.opencode import find as flaw_named
 from harness.opencode import STAND_IN
-from harness.target import OPENCODE_KEYS, Ready, StandIn, Target
+from harness.stand_ins import StandIn
+from harness.target import Ready, Target
 from harness.target_file import find, load
+from harness.target_keys import OPENCODE_KEYS
 
 REFERENCE, LAUNCHING = "reference", "launching-reference"
 _MUTANT, _FLAW, _REAL = "mutant:", "opencode-flaw:", "opencode@"

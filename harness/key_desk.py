@@ -11,8 +11,9 @@ from typing import Any, Literal
 from harness.exchange import Headers, Request
 from harness.json_pointer import pointed
 from harness.redaction import Redactor
-from harness.target import Minting, Target
-from harness.target import Request as Described
+from harness.target import Target
+from harness.target_keys import Minting
+from harness.target_keys import Request as Described
 from harness.template import expand, expand_json, is_variable, placeholders
 
 By = Literal["owner", "agent", "nobody"]

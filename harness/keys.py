@@ -13,7 +13,8 @@ from harness.errors import TargetNotReady, UsageError
 from harness.json_pointer import pointed
 from harness.readiness import told_end
 from harness.supervised import StartFailed, Supervised
-from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Request, Target
+from harness.target import Target
+from harness.target_keys import FromCommand, FromEnvironment, FromRequest, Key, Request
 from harness.template import expand, expand_json
 from harness.work_folder import work_folder
 

@@ -16,8 +16,8 @@ from harness.fakes.kilo.shim import write_shim
 from harness.fetch import fetch
 from harness.kilo_cli import Cli, Ran, Start
 from harness.mutants.kilo_cli import find
+from harness.stand_ins import KiloSource, KiloStandIn
 from harness.supervised import StartFailed
-from harness.target import KiloSource, KiloStandIn
 
 _VERSION = re.compile(r"^\d+\.\d+\.\d+\S*$", re.MULTILINE)
 _VERSION_SECONDS = 60.0

@@ -19,7 +19,8 @@ from harness.kilo_recorded import versions
 from harness.kilo_starts import turn
 from harness.live import LiveTarget
 from harness.mutants.kilo_cli import find
-from harness.target import KiloSource, KiloStandIn, Ready, Target
+from harness.stand_ins import KiloSource, KiloStandIn
+from harness.target import Ready, Target
 from harness.world import derive_nonce
 
 KIND = "kilo-cli"

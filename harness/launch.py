@@ -39,8 +39,9 @@ from harness.opencode_processes import Processes
 from harness.parts import PACE, Chain, Part, Say, models_of
 from harness.readiness import await_ready
 from harness.redaction import Redactor
+from harness.stand_ins import StandIn
 from harness.supervised import StartFailed, Supervised
-from harness.target import StandIn, Start, Target, mentions
+from harness.target import Start, Target, mentions
 from harness.target_secrets import from_environment
 from harness.template import expand
 from harness.work_folder import work_folder

@@ -19,7 +19,9 @@ from harness.fakes.model.script import Answer, Rule
 from harness.live import LiveTarget
 from harness.mutants.model import find as flaw_named
 from harness.redaction import Redactor
-from harness.target import Agent, FromEnvironment, Key, ModelStandIn, Policies, Ready, Target, mentions
+from harness.stand_ins import ModelStandIn
+from harness.target import Agent, Policies, Ready, Target, mentions
+from harness.target_keys import FromEnvironment, Key
 from harness.world import derive_nonce
 
 KIND = "model-server"

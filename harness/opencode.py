@@ -19,8 +19,8 @@ from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.server import OpencodeServer, with_pace
 from harness.listener import free_port
 from harness.mutants.opencode import find
+from harness.stand_ins import StandIn
 from harness.supervised import StartFailed, Supervised
-from harness.target import StandIn
 
 USERNAME = "opencode"
 VERSION = "1.18.33"

@@ -21,8 +21,8 @@ from harness.fakes.opencode.shim import write_shim
 from harness.journal import Journal
 from harness.live import PendingRequest
 from harness.redaction import Redactor
+from harness.stand_ins import StandIn
 from harness.supervised import Supervised
-from harness.target import StandIn
 from harness.world import World
 
 _CALL_SECONDS = 10.0

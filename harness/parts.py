@@ -16,7 +16,8 @@ from harness.held import HeldParts, held_at
 from harness.kilo_behind import KiloPart
 from harness.kinds import kind_named
 from harness.opencode import MODELS, PROVIDER, REAL, STAND_IN, VERSION, Binary
-from harness.target import StandIn, Target, mentions
+from harness.stand_ins import StandIn
+from harness.target import Target, mentions
 
 PACE = 8.0
 """How many times shorter than real ones the waits of the stand-in behind an endpoint are.

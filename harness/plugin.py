@@ -33,7 +33,7 @@ def _turnproof_target(pytestconfig: pytest.Config) -> Target:
 @pytest.fixture(scope="session")
 def _turnproof_ground(_turnproof_target: Target) -> Iterator[Ground]:
     from harness.launch import ground
-    from harness.target import StandIn
+    from harness.stand_ins import StandIn
 
     with ground(_turnproof_target, StandIn()) as base:
         yield base

@@ -9,26 +9,19 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.fakes.kilo.rules import NEWEST
-from harness.target import (
+from harness.stand_ins import KiloSource, KiloStandIn, StandIn
+from harness.target import Agent, Asked, Policies, Ready, Start, Target
+from harness.target_keys import (
     OPENCODE_KEYS,
-    Agent,
-    Asked,
     Expiring,
     FromCommand,
     FromEnvironment,
     FromRequest,
     Key,
     KeySource,
-    KiloSource,
-    KiloStandIn,
     Listing,
     Minting,
-    Policies,
-    Ready,
     Request,
-    StandIn,
-    Start,
-    Target,
 )
 from harness.target_rules import rule_problems
 from harness.target_schema import Problem, target_problems

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.target import FromCommand, FromEnvironment, FromRequest, Request, Target
+from harness.target import Target
+from harness.target_keys import FromCommand, FromEnvironment, FromRequest, Request
 from harness.template import JSON, placeholders
 
 _SHORTEST = 8

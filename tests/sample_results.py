@@ -16,7 +16,8 @@ from harness.exchange import Chunk, End, Exchange, Headers, Hop, Request, exchan
 from harness.redaction import Redactor
 from harness.requirements import Level, Requirement
 from harness.results import CheckResult, Finding, Footer, Header, Outcome, Planned, Results, Verdict, Writer
-from harness.target import Agent, Facts, KeyFacts, Policies
+from harness.target import Agent, Facts, Policies
+from harness.target_keys import KeyFacts
 from harness.verdict import Status, Summary, summarise
 from harness.waiver import Waiver
 

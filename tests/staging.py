@@ -18,7 +18,8 @@ from harness.live import LiveTarget
 from harness.redaction import Redactor
 from harness.results import CheckResult, Footer, Results, Writer, read
 from harness.subject import LiveSubject
-from harness.target import Agent, FromEnvironment, Key, Ready, Target
+from harness.target import Agent, Ready, Target
+from harness.target_keys import FromEnvironment, Key
 from tests.sample_results import results
 
 KEY = "canned-key-0123456789"

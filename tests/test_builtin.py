@@ -6,7 +6,7 @@ from harness.builtin import find_judged, find_target
 from harness.errors import UsageError
 from harness.fakes.kilo.rules import NEWEST
 from harness.mutants.endpoint import MUTANTS
-from harness.target import KiloSource, KiloStandIn
+from harness.stand_ins import KiloSource, KiloStandIn
 
 
 def test_reference_is_a_target_with_a_key_in_every_state() -> None:

@@ -9,7 +9,8 @@ from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
 from harness.exchange import Request
 from harness.listener import free_port
-from harness.target import Agent, FromEnvironment, Key
+from harness.target import Agent
+from harness.target_keys import FromEnvironment, Key
 from tests.staging import KEY, answering, serving, target_at
 
 UNKNOWN = (Key("main", "valid", (), FromEnvironment("CANNED_KEY")),)

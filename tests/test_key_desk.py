@@ -10,8 +10,8 @@ import pytest
 from harness.exchange import Request
 from harness.key_desk import By, KeyDesk
 from harness.redaction import Redactor
-from harness.target import Expiring, Listing, Minting
-from harness.target import Request as Described
+from harness.target_keys import Expiring, Listing, Minting
+from harness.target_keys import Request as Described
 
 MINTING = Minting(
     path="/keys",

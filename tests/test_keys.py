@@ -13,7 +13,7 @@ from harness.errors import TargetNotReady, UsageError
 from harness.exchange import Request as Sent
 from harness.keys import obtain
 from harness.listener import free_port
-from harness.target import FromCommand, FromEnvironment, FromRequest, Key, KeySource, Request
+from harness.target_keys import FromCommand, FromEnvironment, FromRequest, Key, KeySource, Request
 from tests.staging import answering, serving, target_at
 
 VARIABLE = "TURNPROOF_TEST_KEY"

@@ -12,7 +12,8 @@ import pytest
 from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
 from harness.launch import Launch, launched
-from harness.target import FromCommand, FromEnvironment, Key, Minting, Ready, Start, Target
+from harness.target import Ready, Start, Target
+from harness.target_keys import FromCommand, FromEnvironment, Key, Minting
 from tests.running import ENDPOINTS
 from tests.staging import KEY, answering, canned, serving, target_at
 

@@ -14,7 +14,7 @@ from harness.minter import Minted, Minter
 from harness.redaction import Redactor
 from harness.results import Act
 from harness.tap_script import TapRule
-from harness.target import Listing, Minting
+from harness.target_keys import Listing, Minting
 from harness.world import LiveWorld, RecordedWorld
 
 MINTING = Minting("/keys", {}, "/key", listing=Listing("/keys", "/data"))

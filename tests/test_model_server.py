@@ -12,7 +12,7 @@ from harness.errors import TargetNotReady, UsageError
 from harness.launch import launched
 from harness.model_server import MODELS, built_in, part_of
 from harness.parts import part_behind
-from harness.target import ModelStandIn
+from harness.stand_ins import ModelStandIn
 from harness.target_file import load
 from harness.up import of_other_kind
 from tests.staging import answering, serving

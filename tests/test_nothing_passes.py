@@ -22,7 +22,8 @@ from harness.redaction import Redactor
 from harness.requirements import catalogue
 from harness.results import CheckResult, Writer
 from harness.suite_plugin import SuitePlugin
-from harness.target import Agent, FromEnvironment, Key, Policies
+from harness.target import Agent, Policies
+from harness.target_keys import FromEnvironment, Key
 from tests.staging import Unwatched, answer, answering, serving, target_at
 
 SUITE = "agent_endpoint"

@@ -7,7 +7,8 @@ import pytest
 from harness.errors import UsageError
 from harness.far_end import OURS, FarEnd, Provider
 from harness.parts import Chain, chained, describe, models_of
-from harness.target import Agent, StandIn
+from harness.stand_ins import StandIn
+from harness.target import Agent
 from tests.staging import target_at
 
 KEY = "sk-provider-0123456789"

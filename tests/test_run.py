@@ -11,8 +11,9 @@ from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
 from harness.results import Results, read
 from harness.run import Observer, Order, run
-from harness.target import FromCommand, Key, Target
+from harness.target import Target
 from harness.target_file import load
+from harness.target_keys import FromCommand, Key
 from harness.verdict import summarise
 from tests import running
 from tests.sample_results import schema_errors

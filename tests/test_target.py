@@ -8,19 +8,8 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.target import (
-    Agent,
-    Facts,
-    FromEnvironment,
-    Key,
-    KeyFacts,
-    Policies,
-    Ready,
-    Request,
-    Start,
-    Target,
-    mentions,
-)
+from harness.target import Agent, Facts, Policies, Ready, Start, Target, mentions
+from harness.target_keys import FromEnvironment, Key, KeyFacts, Request
 
 
 def _target(start: Start | None = None) -> Target:

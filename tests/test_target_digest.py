@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.builtin import find_target
-from harness.target import FromCommand, FromEnvironment, Key, Target
+from harness.target import Target
 from harness.target_digest import digest_of
 from harness.target_file import load
+from harness.target_keys import FromCommand, FromEnvironment, Key
 from tests import running
 
 

@@ -9,23 +9,19 @@ import pytest
 from harness.errors import UsageError
 from harness.fakes.kilo.rules import NEWEST
 from harness.pytest_run import collect
-from harness.target import (
+from harness.stand_ins import KiloStandIn, StandIn
+from harness.target import Agent, Policies, Ready, Start
+from harness.target_file import find, from_url, load
+from harness.target_keys import (
     OPENCODE_KEYS,
-    Agent,
     Expiring,
     FromCommand,
     FromEnvironment,
     FromRequest,
-    KiloStandIn,
     Listing,
     Minting,
-    Policies,
-    Ready,
     Request,
-    StandIn,
-    Start,
 )
-from harness.target_file import find, from_url, load
 from harness.waiver import Waiver
 
 DOCS = Path(__file__).parent.parent / "docs" / "targets.md"

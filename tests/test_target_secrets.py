@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from harness.target import FromCommand, FromEnvironment, FromRequest, Key, Request, Start, Target
+from harness.target import Start, Target
+from harness.target_keys import FromCommand, FromEnvironment, FromRequest, Key, Request
 from harness.target_secrets import from_environment
 from tests.staging import target_at
 

@@ -11,8 +11,9 @@ import pytest
 from harness.chat import ask
 from harness.errors import TargetNotReady
 from harness.results import CheckResult
-from harness.target import FromCommand, Key, Ready
+from harness.target import Ready
 from harness.target_file import load
+from harness.target_keys import FromCommand, Key
 from harness.worker import WorkerSettings, WorkerSetup, WorkerSubject, pytest_configure
 from tests.running import canned
 from tests.staging import target_at

@@ -13,7 +13,7 @@ from harness.record.recording import recording
 from harness.record.scenario import Scenario
 from harness.record.scenes import scenarios
 from harness.record.stage import Stage
-from harness.target import StandIn
+from harness.stand_ins import StandIn
 from harness.work_folder import work_folder
 
 QUIET = 0.4

@@ -11,7 +11,8 @@ from harness.chat import ask, error_of
 from harness.check import NotMeasured, expect
 from harness.exchange import Request
 from harness.expectations import expect_refusal, shown
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MODELS = Request("GET", "/v1/models")
 MEND = "answer 401 with OpenAI's error envelope before looking at the request"

@@ -11,7 +11,8 @@ from harness.chat import PATH, ask
 from harness.check import expect
 from harness.exchange import Headers, Request
 from harness.expectations import expect_refusal, shown
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "check the key in front of every route, before the body is read"
 

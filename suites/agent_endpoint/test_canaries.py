@@ -15,7 +15,8 @@ from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import failed, synchronous
 from harness.fixtures.upstream_faults import NAMES, upstream_fault
 from harness.tap_script import Inject
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "log the reason, and give clients one fixed message: type server_error, code agent_error"
 

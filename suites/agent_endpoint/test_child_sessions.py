@@ -15,7 +15,8 @@ from harness.expectations import expect_refusal
 from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.upstream_faults import ALWAYS
 from harness.tap_script import Reply
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "abort the session's children too (GET /session/{id}/children), and once more a moment later"
 QUIET_SECONDS = 3.0

@@ -14,7 +14,8 @@ from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "test whether there is a user message, not whether its content is truthy"
 

@@ -14,7 +14,8 @@ from harness.exchange import Exchange, Request
 from harness.expectations import shown
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "answer every refusal with application/json and {error: {message, type, code, param}}"
 MEND_TYPE = "use invalid_request_error and the like for what the client did: server_error asks it to try again"

@@ -13,7 +13,8 @@ from harness.expectations import expect_answer, expect_completion, expect_refusa
 from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.opencode_events import idle, synchronous, text_part
 from harness.tap_script import Inject, TapRule
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND_EMPTY = "take a completed assistant message for the reply, whether or not it has text"
 MEND_IDLE = "at idle, look whether the last assistant message has a final finish reason; if not, answer 502"

@@ -12,7 +12,8 @@ from harness.chat import ask, finish_reasons_of
 from harness.check import expect
 from harness.expectations import expect_answer, expect_completion, expect_said
 from harness.fakes.model.script import Answer, ToolCall, Usage
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 JSON_AND_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 CALL = ToolCall("todowrite", '{"todos":[]}')

@@ -13,7 +13,8 @@ from harness.expectations import expect_completion, shown
 from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import FOREIGN, event, foreign_turn, idle, status, user_message
 from harness.tap_script import SESSION, Inject
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "look only at events of the turn's own session, and only from its prompt to its first idle"
 FOREIGN_TEXT = "This was said in another session."

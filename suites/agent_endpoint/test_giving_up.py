@@ -12,7 +12,8 @@ from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_refusal, shown
 from harness.fakes.model.script import Answer
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "POST /session/{id}/abort when the endpoint gives up or its client goes away, and again a moment later"
 QUIET_SECONDS = 3.0

@@ -11,7 +11,8 @@ from harness.chat import post
 from harness.check import Inconclusive, expect
 from harness.expectations import expect_completion, expect_said
 from harness.fakes.model.script import Answer, messages_of
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 CONVERSATIONS: dict[str, list[str]] = {
     "one message": ["user"],

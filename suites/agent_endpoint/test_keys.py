@@ -15,7 +15,8 @@ from harness.exchange import Exchange, Request
 from harness.expectations import expect_completion, expect_refusal, shown
 from harness.key_desk import By
 from harness.minter import Minted, Minter
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND_OWNER = "mint keys for the owner's session only; a token that acts for an agent must not widen its rights"
 MEND_WORKS = "let a key work from the moment it is handed out"

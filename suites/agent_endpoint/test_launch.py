@@ -11,7 +11,8 @@ from harness.check import NotApplicable, expect
 from harness.expectations import expect_refusal
 from harness.fakes.opencode.shim import LAUNCH_FAULTS, LaunchFault
 from harness.launcher import Launcher
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "take for opencode only the process that was started, once it said that it listens; and answer 502 without it"
 

@@ -11,7 +11,8 @@ from harness.check import NotMeasured, expect
 from harness.exchange import Exchange, Request
 from harness.expectations import expect_refusal, shown
 from harness.shapes import flaw
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "list the ids of the key's agents as models, each once"
 MEND_ONE = "describe an agent of the key under /v1/models/{id}, with the id taken whole, slashes and %2F too"

@@ -12,7 +12,8 @@ from harness.check import expect
 from harness.expectations import expect_said
 from harness.fakes.model.script import Answer
 from harness.official_client import OfficialClient, Outcome
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 
 def expect_value(outcome: Outcome, why: str) -> Any:

@@ -14,7 +14,8 @@ from harness.expectations import expect_refusal, shown
 from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import failed, synchronous
 from harness.tap_script import Inject, TapRule
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "when the session fails, drop what was said so far and answer 502"
 

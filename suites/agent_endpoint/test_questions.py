@@ -14,7 +14,8 @@ from harness.expectations import expect_completion, expect_refusal, expect_said,
 from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.opencode_events import Event, event
 from harness.tap_script import Inject
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 SLACK = 3.0
 """Seconds beyond the declared deadline in which the answer may still arrive."""

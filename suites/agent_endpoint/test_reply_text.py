@@ -14,7 +14,8 @@ from harness.expectations import expect_answer, expect_completion, expect_refusa
 from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import delta, opened_part, status
 from harness.tap_script import Inject, Split, TapRule
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 JSON_AND_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 

@@ -13,7 +13,8 @@ from harness.check import Inconclusive
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_said, expect_stream
 from harness.fakes.model.script import Answer
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 Accepts = Callable[[dict[str, Any], str], None]
 

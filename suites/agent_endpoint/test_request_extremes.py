@@ -12,7 +12,8 @@ from harness.chat import PATH
 from harness.check import expect
 from harness.exchange import Exchange, Request
 from harness.expectations import expect_completion, expect_refusal, shown
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "bound what you read, and answer what you cannot take with a 4xx in the error envelope"
 

@@ -13,7 +13,8 @@ from harness.chat import PATH, ask, post
 from harness.check import expect
 from harness.exchange import Request
 from harness.expectations import expect_refusal, shown
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "validate the body yourself, and answer 400 with OpenAI's error envelope"
 MEND_METHOD = "answer 405 with Allow, in the error envelope"

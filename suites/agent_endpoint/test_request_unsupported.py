@@ -14,7 +14,8 @@ from harness.check import expect
 from harness.exchange import Exchange, parse_json
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "refuse what is not supported with a 400 that names the parameter"
 MEND_DROPPED = "pass the message on to the agent, or refuse it with a 400 that names what is not supported"

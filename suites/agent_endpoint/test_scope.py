@@ -11,7 +11,8 @@ from harness.chat import ask, work_in
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said
 from harness.fakes.model.script import Answer
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "look the model up among the key's agents, and answer 404 model_not_found when it is not there"
 

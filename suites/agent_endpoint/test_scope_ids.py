@@ -13,7 +13,8 @@ from harness.check import NotApplicable, NotMeasured, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND_SAME = "refuse with one and the same answer, whether the agent does not exist or may not be used"
 MEND_EXACT = "look the id up as it came: no trimming, no folding of case, no matching of parts"

@@ -13,7 +13,8 @@ from harness.check import Inconclusive, NotMeasured, expect
 from harness.exchange import Exchange, Request
 from harness.expectations import expect_completion, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "keep the key with its request: no global, cache or pool may mix the keys of requests that overlap"
 

@@ -14,7 +14,8 @@ from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
 from harness.tap_script import SESSION, Inject, Reply
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "end the turn at a session.error of its session, without waiting for idle, and answer 502"
 PROMPT_SECONDS = 3.0

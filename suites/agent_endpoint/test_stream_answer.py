@@ -14,7 +14,8 @@ from harness.exchange import Exchange, Request
 from harness.expectations import ending, expect_completion, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 DONE = "[DONE]"
 

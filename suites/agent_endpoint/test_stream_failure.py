@@ -13,7 +13,8 @@ from harness.exchange import Exchange, Request, parse_json
 from harness.expectations import ending, expect_completion, expect_refusal, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
 from harness.sse import Event
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = 'send `data: {"error": {"message": ..., "type": ..., "code": ...}}` and nothing but [DONE] after it'
 REFUSED = Answer(status=400, message="no such parameter")

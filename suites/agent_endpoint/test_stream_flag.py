@@ -13,7 +13,8 @@ from harness.chat import ask, error_of, work_in
 from harness.check import NotApplicable, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, shown
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 MEND = "take only a JSON boolean for the flag: body.get('stream') is True, not bool(body.get('stream'))"
 

@@ -13,7 +13,8 @@ from harness.exchange import Exchange
 from harness.expectations import ending, expect_said, expect_stream
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 DONE = "[DONE]"
 WORDS = "\u00fcber \u4f60\u597d \U0001f600 "

@@ -13,7 +13,8 @@ from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said, expect_stream
 from harness.fakes.model.script import Answer
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 ONE = "drive one turn per request, and start none again"
 OWN = "create a session for each request"

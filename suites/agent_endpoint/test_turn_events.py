@@ -14,7 +14,8 @@ from harness.exchange import Exchange, Request, header
 from harness.expectations import expect_completion, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
 from harness.tap_script import SESSION, Delay, Inject, Reply
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 SUBSCRIPTION_PART = 0.25
 """How long a subscription is kept from opencode, as a part of the deadline: longer than a turn takes."""

@@ -13,7 +13,8 @@ from harness.check import NotMeasured, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_said
 from harness.fakes.model.script import Answer
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "put the agent's configured providerID and modelID into the prompt, split at the first slash only"
 

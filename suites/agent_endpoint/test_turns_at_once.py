@@ -13,7 +13,8 @@ from harness.check import Inconclusive, NotMeasured, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 AT_ONCE = 16
 

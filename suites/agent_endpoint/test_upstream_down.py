@@ -13,7 +13,8 @@ from harness.check import Inconclusive, expect
 from harness.exchange import Request
 from harness.expectations import expect_refusal, shown
 from harness.tap_script import Reply
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND_KEY = "check the key before anything else"
 MEND_MISTAKE = "check the whole request before opencode is asked, started or waited for"

@@ -16,7 +16,8 @@ from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import SYNCHRONOUS
 from harness.fixtures.upstream_faults import ALWAYS, NAMES, PROMPT, upstream_fault
 from harness.tap_script import Break, Inject, Refuse, Reply, StreamEnd, TapRule
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "take whatever goes wrong between the endpoint and opencode for a failed turn, and answer 502"
 

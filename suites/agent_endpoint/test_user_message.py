@@ -11,15 +11,10 @@ from harness.actors import Client, JournalReader, Script
 from harness.chat import ask, error_of, post, work_in
 from harness.check import expect
 from harness.exchange import Exchange
-from harness.expectations import (
-    expect_completion,
-    expect_no_calls,
-    expect_refusal,
-    expect_said,
-    shown,
-)
+from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer, call_kind, messages_of
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 NO_USER: dict[str, list[str]] = {
     "system": ["system"],

@@ -14,7 +14,8 @@ from harness.expectations import expect_no_calls, expect_refusal, shown
 from harness.fakes.model.script import Answer
 from harness.fixtures.live import Chain, Turn
 from harness.tap_script import Refuse
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 from harness.trail import AFTERWARDS, ASKED, FAULT, Passed, answers
 
 Nonce = Callable[[str], str]

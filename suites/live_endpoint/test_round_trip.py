@@ -14,7 +14,8 @@ from harness.exchange import Exchange, header
 from harness.expectations import expect_completion, expect_said
 from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.live import Chain, Turn
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 from harness.trail import ASKED, OUTPUT, SAID, asks, expect_passed
 
 Nonce = Callable[[str], str]

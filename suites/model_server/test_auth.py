@@ -12,7 +12,8 @@ from harness.check import NotMeasured, expect
 from harness.exchange import Exchange, Request
 from harness.expectations import shown
 from harness.model_calls import expect_answered
-from harness.target import Facts, KeyFacts
+from harness.target import Facts
+from harness.target_keys import KeyFacts
 
 MEND = "look up each key, and the models that it may use, at every request"
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])

@@ -15,7 +15,8 @@ from harness.exchange import Exchange
 from harness.expectations import shown
 from harness.fakes.model.script import Answer
 from harness.model_calls import expect_answered, given_in, usage_of
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 RESPONSES = "/v1/responses"
 MEND_SERVED = "take the prefix off, and serve what is left"

@@ -14,7 +14,8 @@ from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_said, expect_stream, shown
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 MEND = "answer as the API does"
 

@@ -13,7 +13,8 @@ from harness.check import Inconclusive, NotMeasured, expect
 from harness.exchange import Exchange
 from harness.fakes.model.script import Answer
 from harness.model_calls import expect_answered, usage_of
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 FEW, MANY = 8, 48
 LONG = "one two three four five six seven eight nine ten "

@@ -11,7 +11,7 @@ from harness.check import expect
 from harness.exchange import Request
 from harness.expectations import shown
 from harness.shapes import flaw
-from harness.target import KeyFacts
+from harness.target_keys import KeyFacts
 
 
 @pytest.mark.requirement("MS-MODELS-1")

@@ -16,7 +16,8 @@ from harness.expectations import ending, expect_said, expect_stream, shown
 from harness.fakes.model.replayed import assembled
 from harness.fakes.model.script import Answer, Fault, ToolCall
 from harness.model_calls import error_in, expect_answered, expect_failure, usage_of
-from harness.target import Agent, KeyFacts
+from harness.target import Agent
+from harness.target_keys import KeyFacts
 
 DONE = "[DONE]"
 TOOLS = [

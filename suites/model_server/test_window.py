@@ -21,7 +21,8 @@ from harness.model_calls import (
     prompt_tokens,
     usage_of,
 )
-from harness.target import Agent, Facts, KeyFacts
+from harness.target import Agent, Facts
+from harness.target_keys import KeyFacts
 
 FIRST, STEP = 16, 100
 """Words of a prompt, and how many more there are in the next, from which the tokens of a word are told."""

@@ -11,7 +11,7 @@ from harness.record.compare import UNSETTLED, differences
 from harness.record.record import record
 from harness.record.recording import read
 from harness.record.scenes import scenarios
-from harness.target import StandIn
+from harness.stand_ins import StandIn
 
 _QUIET = 0.1
 _PACE = 5.0

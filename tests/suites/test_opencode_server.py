@@ -10,7 +10,8 @@ from harness.errors import UsageError
 from harness.opencode import STAND_IN
 from harness.replay import replay
 from harness.run import Observer, Order, run
-from harness.target import StandIn, Target
+from harness.stand_ins import StandIn
+from harness.target import Target
 
 
 @pytest.fixture
