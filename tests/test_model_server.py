@@ -16,7 +16,7 @@ from harness.stand_ins import ModelStandIn
 from harness.target_file import load
 from harness.up import of_other_kind
 from tests.staging import answering, serving
-from tests.test_target_file import AGENT, KEY, MODEL_HEAD
+from tests.target_texts import AGENT, KEY, MODEL_HEAD
 
 OF_EACH = {
     "model-stand-in": ({"reasoning", "capture", "token_ids", "virtual_keys", "models"}, "error", "reasoning_content"),

@@ -14,7 +14,7 @@ import pytest
 from harness import target_file, target_kinds, target_rules, target_schema
 from harness.target_schema import shown_path, target_problems
 from harness.toml_lines import KeyPath
-from tests.test_target_file import ERRORS
+from tests.test_target_mistakes import ERRORS
 
 SCHEMA = target_schema.target_schema()
 TABLES: Mapping[str, KeyPath] = {
