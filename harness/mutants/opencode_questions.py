@@ -1,0 +1,78 @@
+"""Opencode servers that are broken in how they ask for permission and take the reply."""
+
+from __future__ import annotations
+
+from harness.exchange import Request
+from harness.fakes.opencode.answers import Answer, json_answer
+from harness.fakes.opencode.behaviour import Behaviour, Event
+from harness.mutants.mutant import Mutant, changing, remembering
+from harness.mutants.opencode_changes import (
+    Body,
+    Told,
+    error_event,
+    error_of,
+    on,
+    part_of,
+    status_for,
+    to,
+    tools_told,
+    with_properties,
+)
+
+
+def _other_permission(event: Event) -> Told:
+    outside = event["properties"]["permission"] == "external_directory"
+    return (with_properties(event, permission="read") if outside else event,)
+
+
+def _unless_once(event: Event) -> Told:
+    return () if event["properties"]["reply"] == "once" else (event,)
+
+
+def _refusal_is_error(event: Event) -> Told:
+    part = part_of(event)
+    refused = part["type"] == "tool" and str(part["state"].get("error", "")).endswith("this specific tool call.")
+    return (event, error_event(event["properties"]["sessionID"], "UnknownError")) if refused else (event,)
+
+
+class _ForgetsAborted:
+    """Lists no permission once a turn was aborted, until another is asked for."""
+
+    def __init__(self) -> None:
+        self._forgets = False
+
+    def event(self, event: Event) -> Told:
+        if event["type"] == "permission.asked":
+            self._forgets = False
+        elif event["type"] == "session.error" and error_of(event)[0] == "MessageAbortedError":
+            self._forgets = True
+        return (event,)
+
+    def answer(self, request: Request, answer: Answer) -> Answer:
+        asked = (request.method, request.path) == ("GET", "/permission")
+        return json_answer([]) if asked and self._forgets else answer
+
+
+def _forgets_aborted() -> Body:
+    flaw = _ForgetsAborted()
+    return {"event": flaw.event, "answer": flaw.answer}
+
+
+def _without_feedback(text: str) -> str:
+    return text.partition(" with the following feedback")[0]
+
+
+QUESTIONS: tuple[Mutant[Behaviour], ...] = (
+    changing("asks_for_read", "asks for another thing", "OS-ASK-1", event=on("permission.asked", _other_permission)),
+    changing("yes_untold", "does not tell a yes", "OS-ASK-2", event=on("permission.replied", _unless_once)),
+    changing("no_is_error", "takes a no for an error", "OS-ASK-3", event=on("message.part.updated", _refusal_is_error)),
+    changing("feedback_lost", "loses the reason of a no", "OS-ASK-4", model_call=tools_told(_without_feedback)),
+    remembering("question_forgotten", "forgets at abort", "OS-ASK-5", _forgets_aborted),
+    changing(
+        "any_reply",
+        "takes any reply",
+        "OS-ASK-6",
+        answer=to("POST", "/permission/[^/]+/reply", status_for(400, 200)),
+    ),
+    changing("rejection_untold", "tells no rejection", "OS-ASK-7", event=on("question.rejected", lambda _event: ())),
+)

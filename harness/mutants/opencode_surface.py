@@ -1,0 +1,96 @@
+"""Opencode servers that are broken in who may ask, in their routes, their sessions or their event streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.exchange import Request
+from harness.fakes.opencode.answers import Answer, json_answer
+from harness.fakes.opencode.behaviour import Behaviour, Event
+from harness.mutants.mutant import Mutant, changing
+from harness.mutants.opencode_changes import (
+    Body,
+    Told,
+    on,
+    status_for,
+    to,
+    with_properties,
+)
+
+
+def _finished(info: Body) -> Body:
+    return {"finish": "stop", **info} if info["role"] == "assistant" else info
+
+
+def _without_id(event: Event) -> Told:
+    return ({key: value for key, value in event.items() if key != "id"},)
+
+
+def _orphan(event: Event) -> Told:
+    info = {key: value for key, value in event["properties"]["info"].items() if key != "parentID"}
+    return (with_properties(event, info=info),)
+
+
+def _json_404(_request: Request, answer: Answer) -> Answer:
+    html = ("content-type", "text/html") in answer.headers
+    return json_answer({"message": "no such route"}, 404) if html else answer
+
+
+def _without_route(_request: Request, _answer: Answer, body: Any) -> Answer:
+    return json_answer({**body, "paths": {p: r for p, r in body["paths"].items() if not p.endswith("/abort")}})
+
+
+def _without_slug(_request: Request, answer: Answer, body: Any) -> Answer:
+    if answer.status != 200:
+        return answer
+    return json_answer({key: value for key, value in body.items() if key != "slug"})
+
+
+def _ghost(request: Request, answer: Answer, _body: Any) -> Answer:
+    known = not request.path.endswith(("/ses_x", "/nonsense"))
+    return json_answer({"id": "ses_ghost"}) if answer.status == 404 and known else answer
+
+
+SURFACE: tuple[Mutant[Behaviour], ...] = (
+    changing("no_password", "lets everybody in", "OS-AUTH-1", wants_password=False),
+    changing(
+        "unhealthy",
+        "says that it is not healthy",
+        "OS-SURFACE-1",
+        answer=to("GET", "/global/health", lambda _r, _a, body: json_answer({**body, "healthy": False})),
+    ),
+    changing("abort_undocumented", "leaves abort out", "OS-SURFACE-2", answer=to("GET", "/doc", _without_route)),
+    changing("json_404", "answers 404 for unknown paths", "OS-SURFACE-3", answer=_json_404),
+    changing("no_slug", "makes sessions without slug", "OS-SESSION-1", answer=to("POST", "/session", _without_slug)),
+    changing(
+        "empty_list", "lists no session", "OS-SESSION-2", answer=to("GET", "/session", lambda *_: json_answer([]))
+    ),
+    changing(
+        "malformed_404",
+        "answers 404 for an id that is none",
+        "OS-SESSION-3",
+        answer=to("GET", "/session/nonsense.*", status_for(500, 404)),
+    ),
+    changing("ghost", "still reads a deleted session", "OS-SESSION-4", answer=to("GET", "/session/[^/]+", _ghost)),
+    changing(
+        "childless",
+        "lists no children",
+        "OS-SESSION-5",
+        answer=to("GET", "/session/ses_.{20,}/children", lambda *_: json_answer([])),
+    ),
+    changing(
+        "session_422",
+        "refuses sessions with 422",
+        "OS-SESSION-6",
+        answer=to("POST", "/session", status_for(400, 422)),
+    ),
+    changing("username_ignored", "wants its usual user", "OS-AUTH-2", obeys_username=False),
+    changing("deaf_to_sigterm", "goes on at SIGTERM", "OS-STOP-1", ends_at_sigterm=False),
+    changing("tidy_restart", "finishes what a restart cut off", "OS-STOP-2", keeps=_finished),
+    changing("event_without_id", "leaves event ids out", "OS-EVENT-1", event=_without_id),
+    changing("no_heartbeat", "sends no heartbeat", "OS-EVENT-2", heartbeat=1e6),
+    changing("one_directory", "tells everybody everything", "OS-EVENT-3", per_directory=False),
+    changing("replays", "tells what was before", "OS-EVENT-4", replays=True),
+    changing("no_envelope", "tells events of all bare", "OS-EVENT-5", envelope=lambda _directory, event: event),
+    changing("orphan", "does not name the parent", "OS-CHILD-1", event=on("session.created", _orphan)),
+)
