@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.errors import UsageError
+from harness.mutants.endpoint_access import ACCESS
 from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_keys import KEYS
 from harness.mutants.endpoint_launches import LAUNCHES
@@ -236,6 +237,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *STREAMS,
     *TURNS,
     *KEYS,
+    *ACCESS,
     *REQUESTS,
     *LAUNCHES,
 )

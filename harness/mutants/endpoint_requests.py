@@ -1,72 +1,23 @@
-"""Endpoints that read requests wrongly: their keys, their scope, their bodies."""
+"""Endpoints that read the bodies of requests wrongly, or refuse them wrongly."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any
 
 from starlette.exceptions import HTTPException
 
 from harness.mutants.mutant import Mutant, changing
-from harness.reference.endpoint.access import authenticate, list_agents, no_such_model, refuse_key
-from harness.reference.endpoint.agents import Agents
+from harness.reference.endpoint.access import no_such_model
 from harness.reference.endpoint.chat_request import ChatRequest, parse, read_content
-from harness.reference.endpoint.driver import Why, abort_turn
 from harness.reference.endpoint.envelope import Refusal, turn_failed
-from harness.reference.endpoint.keys import Key, KeyStore
-from harness.reference.endpoint.opencode import Opencode
 from harness.reference.endpoint.parts import Parts
-from harness.reference.endpoint.turn import Failure, Reply, Step, Turn
+from harness.reference.endpoint.turn import Failure, Turn
 
 Fields = dict[str, Any]
-
-_NOBODY = Key("", ("?",), 0.0, None, None, revoked=False)
 _ONE_MIB = 2**20
-
-
-def _key_later(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
-    try:
-        return authenticate(header, store, now, parts)
-    except Refusal:
-        return _NOBODY
-
-
-def _scope_with_key(key: Key, agents: Agents, agent: str) -> bool:
-    if key is _NOBODY:
-        raise refuse_key(None)
-    return agent in key.agent_ids and agent in agents
-
-
-def _list_with_key(key: Key, agents: Agents) -> list[str]:
-    if key is _NOBODY:
-        raise refuse_key(None)
-    return list_agents(key, agents)
-
-
-def _no_challenge(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
-    try:
-        return authenticate(header, store, now, parts)
-    except Refusal as refusal:
-        refusal.headers.clear()
-        raise
-
-
-def _list_all(_key: Key, agents: Agents) -> list[str]:
-    return list(agents)
-
-
-def _list_with_model(key: Key, agents: Agents) -> list[str]:
-    return [agent for agent in list_agents(key, agents) if agents[agent] is not None]
-
-
-def _tell_consent(key: Key, agents: Agents, agent: str) -> bool:
-    if agent in agents and agent not in key.agent_ids:
-        raise Refusal(404, f"You have not consented to {agent!r}.", code="model_not_found", param="model")
-    return agent in key.agent_ids and agent in agents
 
 
 def _without_headers(error: HTTPException) -> Refusal:
@@ -75,51 +26,6 @@ def _without_headers(error: HTTPException) -> Refusal:
 
 def _no_such_path(_error: HTTPException) -> Refusal:
     return Refusal(404, "There is no such path.")
-
-
-_asking: ContextVar[Key] = ContextVar("asking")
-_pool: list[Key] = []
-
-
-def _note_key(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
-    key = authenticate(header, store, now, parts)
-    _asking.set(key)
-    return key
-
-
-class _PoolsKeys(Turn):
-    def __init__(self, session: str) -> None:
-        super().__init__(session)
-        self.key = _asking.get()
-        _pool.append(self.key)
-
-    def feed(self, event: dict[str, Any]) -> list[Step]:
-        steps = super().feed(event)
-        if any(isinstance(step, Reply | Failure) for step in steps):
-            self.leave()
-        return steps
-
-    def leave(self) -> None:
-        with suppress(ValueError):
-            _pool.remove(self.key)
-
-
-async def _leave_pool(opencode: Opencode, turn: Turn, why: Why) -> None:
-    assert isinstance(turn, _PoolsKeys)
-    turn.leave()
-    await abort_turn(opencode, turn, why)
-
-
-def _scope_of_pool(key: Key, agents: Agents, agent: str) -> bool:
-    return agent in agents and any(agent in each.agent_ids for each in (key, *_pool))
-
-
-def _with_model(change: Callable[[str], str]) -> Callable[[bytes, Parts], ChatRequest]:
-    def read(body: bytes, parts: Parts) -> ChatRequest:
-        chat = parse(body, parts)
-        return replace(chat, model=change(chat.model))
-
-    return read
 
 
 def _refusing(wrong: Callable[[Fields], bool], param: str) -> Callable[[bytes, Parts], ChatRequest]:
@@ -294,37 +200,6 @@ def _one_choice(fields: Fields) -> Fields:
 _breaker = _Breaker()
 
 REQUESTS: tuple[Mutant[Parts], ...] = (
-    changing(
-        "key_after_body",
-        "reads the body before it checks the key",
-        "AE-AUTH-2",
-        "AE-REQ-8",
-        authenticate=_key_later,
-        in_scope=_scope_with_key,
-        list_agents=_list_with_key,
-    ),
-    changing("no_challenge", "answers 401 without WWW-Authenticate", "AE-AUTH-3", authenticate=_no_challenge),
-    changing("every_agent_listed", "lists every agent that exists", "AE-MODELS-1", list_agents=_list_all),
-    changing("modelless_hidden", "lists agents with a model only", "AE-MODELS-1", list_agents=_list_with_model),
-    changing("consent_told", "tells agents without consent from unknown ones", "AE-SCOPE-2", in_scope=_tell_consent),
-    changing("case_ignored", "ignores the case of model ids", "AE-SCOPE-3", parse=_with_model(str.lower)),
-    changing("model_trimmed", "trims space off model ids", "AE-SCOPE-3", parse=_with_model(str.strip)),
-    changing(
-        "slashed_agent_cut",
-        "takes what follows the last slash for the agent",
-        "AE-SCOPE-4",
-        "AE-TURN-9",
-        parse=_with_model(lambda model: model.rpartition("/")[2]),
-    ),
-    changing(
-        "keys_pooled",
-        "lends the agents of every key with a turn under way",
-        "AE-SCOPE-5",
-        authenticate=_note_key,
-        make_turn=_PoolsKeys,
-        give_up=_leave_pool,
-        in_scope=_scope_of_pool,
-    ),
     changing("no_json_is_422", "answers a body that is no JSON with 422", "AE-REQ-1", parse=_validation_error),
     changing("no_object_crashes", "crashes on JSON that is no object", "AE-REQ-1", parse=_takes_an_object),
     changing("model_by_default", "takes an agent where none is named", "AE-REQ-2", parse=_changing(_default_model)),
