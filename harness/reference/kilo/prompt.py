@@ -66,10 +66,11 @@ def _read_item(item: object, where: str) -> Said:
     if kind == "function_call_output":
         return Said("Tool", _text(item.get("output"), where))
     if kind == "reasoning":
-        return Said("Assistant", f"(thought: {_reasoning(item)})")
-    if kind != "message" or item.get("role") not in _ROLES:
+        return Said("Assistant", f"(thought: {_reasoning(item, where)})")
+    role = item.get("role")
+    if kind != "message" or not isinstance(role, str) or role not in _ROLES:
         raise Refusal(400, f"{where} is of a kind or role that is not supported: {json.dumps(kind)}.", where)
-    return Said(_ROLES[item["role"]], _text(item.get("content"), where))
+    return Said(_ROLES[role], _text(item.get("content"), where))
 
 
 def _text(content: object, where: str) -> str:
@@ -88,6 +89,8 @@ def _part(part: object, where: str) -> str:
     raise Refusal(400, f"{where} holds a part that is no text.", where)
 
 
-def _reasoning(item: Mapping[str, Any]) -> str:
-    parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
-    return " ".join(str(part.get("text", "")) for part in parts if isinstance(part, Mapping))
+def _reasoning(item: Mapping[str, Any], where: str) -> str:
+    told = [item.get(name) or [] for name in ("summary", "content")]
+    if not all(isinstance(parts, list) for parts in told):
+        raise Refusal(400, f"The summary and the content of {where} must be lists of texts.", where)
+    return " ".join(str(part.get("text", "")) for parts in told for part in parts if isinstance(part, Mapping))

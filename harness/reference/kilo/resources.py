@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ async def roll_out(url: str, body: Body, respond: Callable[[], Awaitable[Body]])
     """
     import httpx  # a third of the agent's start, which most have no use for
 
-    async with httpx.AsyncClient(base_url=url, timeout=_SECONDS, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
         await post(http, "/seed_session", body)
         response = await respond()
         verified = await post(http, "/verify", {**body, "response": response})
@@ -32,12 +33,14 @@ async def post(http: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> B
     """The answer to a call of the resources server; raises Refusal (502) when there is none that can be used."""
     import httpx
 
+    wrong = f"The resources server did not answer {path} as it should"
     try:
-        answer = await http.post(path, json=body)
+        async with asyncio.timeout(_SECONDS):  # httpx itself would wait so long for each piece of the answer
+            answer = await http.post(path, json=body, timeout=None)
         answer.raise_for_status()
         value = answer.json()
-    except (httpx.HTTPError, ValueError) as error:
-        raise Refusal(
-            502, f"The resources server did not answer {path} as it should: {type(error).__name__}."
-        ) from None
-    return value if isinstance(value, dict) else {}
+    except (httpx.HTTPError, TimeoutError, ValueError) as error:
+        raise Refusal(502, f"{wrong}: {type(error).__name__}.") from None
+    if not isinstance(value, dict):
+        raise Refusal(502, f"{wrong}: what it said is no object.")
+    return value

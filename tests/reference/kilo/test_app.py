@@ -11,7 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from harness.engine import Engine
-from harness.exchange import Request
+from harness.exchange import Chunk, Request
+from harness.fakes.model.core import json_plan
+from harness.fakes.plan import Plan
 from harness.fakes.resources import ResourcesServer
 from harness.journal import Journal
 from harness.reference.kilo.app import create_app
@@ -107,6 +109,26 @@ def test_a_resources_server_that_is_not_there_is_a_502(tmp_path: Path) -> None:
     with agent(tmp_path, *TURN, resources_server="http://127.0.0.1:9") as client:
         reply = client.post("/run", json={"responses_create_params": {"input": "hi"}})
     assert (reply.status_code, reply.json()["error"]["type"]) == (502, "server_error")
+
+
+def test_a_verdict_that_is_no_object_is_a_502(
+    tmp_path: Path, resources: tuple[str, Journal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesServer, "_answer", lambda *_: json_plan([1.0]))
+    with agent(tmp_path, *TURN, resources_server=resources[0]) as client:
+        reply = client.post("/run", json={"responses_create_params": {"input": "hi"}})
+    assert (reply.status_code, "no object" in reply.json()["error"]["message"]) == (502, True)
+
+
+def test_a_resources_server_has_one_deadline_for_its_whole_answer(
+    tmp_path: Path, resources: tuple[str, Journal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drips = Plan(200, (("content-type", "application/json"),), tuple(Chunk(0.05 * count, b" ") for count in range(400)))
+    monkeypatch.setattr(ResourcesServer, "_answer", lambda *_: drips)
+    monkeypatch.setattr("harness.reference.kilo.resources._SECONDS", 0.5)
+    with agent(tmp_path, *TURN, resources_server=resources[0]) as client:
+        reply = client.post("/run", json={"responses_create_params": {"input": "hi"}})
+    assert (reply.status_code, "TimeoutError" in reply.json()["error"]["message"]) == (502, True)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ def test_a_system_prompt_alone_makes_a_transcript_too() -> None:
         {"input": "a", "instructions": 7},
         {"input": [{"role": "assistant", "content": "a"}]},
         {"input": [{"role": "critic", "content": "a"}]},
+        {"input": [{"role": ["user"], "content": "a"}]},
+        {"input": [{"role": "user", "content": "a"}, {"type": "reasoning", "summary": 7}]},
         {"input": [{"type": "item_reference", "id": "x"}]},
         {"input": [{"role": "user", "content": 7}]},
         {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
