@@ -11,7 +11,8 @@ from harness.engine import Engine
 from harness.errors import UsageError
 from harness.exchange import Request
 from harness.replay import replay
-from harness.results import Act, CheckResult, Results
+from harness.requirements import Requirement
+from harness.results import Act, CheckResult, Planned, Results
 from harness.run import Observer, Order, run
 from harness.verdict import summarise
 from tests.staging import KEY, answering, canned, serving, target_at
@@ -110,5 +111,63 @@ def test_a_record_cannot_make_anything_run_but_checks_of_ours(record: Record, tm
     evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef test_x(): pass\n")
     foreign = replace(results.header.planned[0], check=f"../../../../../../../..{evil}::test_x")
     forged = replace(results, header=replace(results.header, planned=(foreign, *results.header.planned[1:])))
-    assert agreed(forged) == [False] + [True] * (len(results.checks) - 1)
+    no_longer_planned = [False]
+    assert agreed(forged) == [False] + [True] * (len(results.checks) - 1) + no_longer_planned
     assert not (tmp_path / "ran").exists()
+
+
+def milder(requirement: Requirement) -> Requirement:
+    return replace(requirement, level="MAY")
+
+
+def restated(requirement: Requirement) -> Requirement:
+    return replace(requirement, statement="It answers.")
+
+
+def narrower(requirement: Requirement) -> Requirement:
+    return replace(requirement, capability="mint")
+
+
+@pytest.mark.parametrize("change", [milder, restated, narrower])
+def test_a_requirement_that_was_rewritten_is_not_confirmed(
+    record: Record, change: Callable[[Requirement], Requirement]
+) -> None:
+    results = record("header", open_door)
+    rows = tuple(map(change, results.header.requirements))
+    assert not any(agreed(replace(results, header=replace(results.header, requirements=rows))))
+
+
+def test_a_failure_that_was_moved_to_another_requirement_is_not_confirmed(record: Record) -> None:
+    results = record("good_key or header", open_door)
+    to = results.checks[0].requirements
+    planned = tuple(replace(check, requirements=to) for check in results.header.planned)
+    checks = tuple(replace(check, requirements=to) for check in results.checks)
+    moved = {check.check for check in results.checks if check.requirements != to}
+    forged = replace(results, header=replace(results.header, planned=planned), checks=checks)
+    assert {check.check for check in replay(forged) if not check.agrees} == moved != set()
+
+
+def test_a_title_that_was_changed_is_not_confirmed(record: Record) -> None:
+    results = record("header and models")
+    planned = tuple(Planned(check.check, check.requirements, "it works") for check in results.header.planned)
+    (told,) = replay(replace(results, header=replace(results.header, planned=planned)))
+    assert told.difference == "its title, or a requirement of it, is recorded otherwise than this version has it"
+
+
+def test_a_failure_whose_signature_was_changed_is_not_confirmed(record: Record) -> None:
+    """By its signature a waiver knows it."""
+    results = record("header and models", open_door)
+    (told,) = replay(replace(results, checks=tuple(replace(c, signature="0" * 16) for c in results.checks)))
+    assert told.difference == "recorded with another signature"
+
+
+def test_a_result_that_nobody_planned_is_not_confirmed(record: Record) -> None:
+    results = record("header and models")
+    made_up = replace(results.checks[0], check="agent_endpoint/test_auth.py::test_all_is_well")
+    assert agreed(replace(results, checks=(*results.checks, made_up))) == [True, False]
+
+
+def test_a_second_result_of_a_check_is_looked_at_too(record: Record) -> None:
+    results = record("header and models")
+    failed = replace(results.checks[0], verdict="fail")
+    assert agreed(replace(results, checks=(failed, *results.checks))) == [False, True]

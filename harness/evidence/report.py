@@ -36,7 +36,12 @@ def lines_of(verified: Sequence[Verified]) -> Iterator[str]:
 def told_of_replay(checks: Sequence[Replayed]) -> dict[str, Any]:
     """What came of a results file whose checks were made again, as a JSON object."""
     differing = [
-        {"check": check.check, "recorded": _verdict(check.recorded), "replayed": _verdict(check.again)}
+        {
+            "check": check.check,
+            "recorded": _verdict(check.recorded),
+            "replayed": _verdict(check.again),
+            "difference": check.difference,
+        }
         for check in checks
         if not check.agrees
     ]
@@ -44,11 +49,10 @@ def told_of_replay(checks: Sequence[Replayed]) -> dict[str, Any]:
 
 
 def lines_of_replay(checks: Sequence[Replayed]) -> Iterator[str]:
-    """The same in lines for people."""
+    """The same in lines for people, safe to show."""
     told = told_of_replay(checks)
     for check in told["differing"]:
-        was, now = (check[when] or "nothing" for when in ("recorded", "replayed"))
-        yield f"differs  {check['check']}: recorded {was}, replayed {now}"
+        yield one_line(f"differs  {check['check']}: {check['difference']}")
     yield f"{told['confirmed']} of {told['checks']} verdicts were confirmed by replay"
 
 
