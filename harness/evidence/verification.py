@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from harness.errors import UsageError
 from harness.evidence.bundle import Bundle, read_bundle
 from harness.evidence.claims import Claims
+from harness.evidence.markdown import document
 from harness.evidence.marked import Marked, found_in
 from harness.evidence.provenance import matches
 from harness.evidence.refusal import Refused
 from harness.evidence.signing import MARKDOWN_TYPE, STATEMENT_TYPE, Signature, expect_signed
+from harness.pytest_run import collect
 from harness.replay import replay
+from harness.verdict import summarise
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -72,8 +75,9 @@ def verify(text: str, demands: Demands, beside: str | None = None) -> tuple[Veri
     if beside is None:
         return tuple(_verify_marked(one, demands, None) for one in found)
     bundle = read_bundle(beside)
-    if [one.claims for one in found] != [bundle.claims]:
-        raise Refused("edited", "the Markdown was made with another bundle", "Give the evidence.json beside it.")
+    if [one.text for one in found] != [document(summarise(bundle.results), bundle.provenance, bundle.claims.bundle)]:
+        hint = f"Give the evidence.json beside it, to turnproof {bundle.provenance.harness}, which made both."
+        raise Refused("edited", "the Markdown is not what this bundle gives", hint)
     _expect(bundle.claims, demands)
     return (_verify_marked(found[0], demands, _replayed(bundle)),)
 
@@ -128,7 +132,12 @@ def _expect_fresh(ended: str, demands: Demands) -> None:
 
 
 def _replayed(bundle: Bundle) -> int:
+    """How many verdicts were made again; a round trip is of all checks of its suite, so none may be left out."""
     checks = replay(bundle.results)
+    planned = {check.check for check in checks}
+    missing = [check.check for check in collect(bundle.results.header.suite) if check.check not in planned]
+    if missing:
+        raise Refused("incomplete", f"it leaves out checks of its suite: {', '.join(missing[:3])}", "Make it again.")
     differ = [check for check in checks if not check.agrees]
     if differ:
         names = ", ".join(check.check for check in differ[:3])

@@ -82,6 +82,26 @@ def test_a_verdict_that_is_turned_and_sealed_anew_is_found_by_replay(made: Path)
     assert turnproof("verify", given=forged(own)).exit_code == 17
 
 
+def test_a_check_that_was_left_out_with_all_that_tells_of_it_is_missed(made: Path) -> None:
+    """Otherwise whoever fails one would plan the others alone."""
+    own = json.loads((made / BUNDLE).read_text())["predicate"]["turnproof"]
+    header, *records, footer = own["records"]
+    left_out, *planned = header["planned"]
+    rows = [row for row in header["requirements"] if any(row["id"] in check["requirements"] for check in planned)]
+    kept = [record for record in records if record["check"] != left_out["check"]]
+    footer = {**footer, "planned": len(planned), "run": len(planned)}
+    own["records"] = [{**header, "planned": planned, "requirements": rows}, *kept, footer]
+    told = turnproof("verify", given=forged(own))
+    assert told.exit_code == 13, told.output
+    assert f"leaves out checks of its suite: {left_out['check']}" in told.stderr
+
+
+def test_a_requirement_that_was_made_milder_and_sealed_anew_is_found(made: Path) -> None:
+    own = json.loads((made / BUNDLE).read_text())["predicate"]["turnproof"]
+    own["records"][0]["requirements"][0]["level"] = "MAY"
+    assert turnproof("verify", given=forged(own)).exit_code == 17
+
+
 def forged(own: dict[str, object]) -> str:
     """A bundle of these records that agrees with itself."""
     from harness.evidence.provenance import Provenance

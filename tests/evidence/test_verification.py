@@ -166,6 +166,13 @@ def test_markdown_beside_another_bundle_is_refused() -> None:
     assert reason_for(MARKDOWN, beside=files(replace(PROVENANCE, python="3.12.1")).bundle) == "edited"
 
 
+def test_markdown_that_says_something_else_than_its_bundle_is_refused_though_its_claims_are_the_same() -> None:
+    told = found_in(MARKDOWN)[0].text
+    better = told.replace("FAILED", "PASSED", 1)
+    assert better != told
+    assert reason_for(marked(better), beside=BUNDLE) == "edited"
+
+
 def test_an_age_is_a_number_and_a_unit() -> None:
     assert [age(text) for text in ("90s", "2m", "24h", "7d")] == [
         datetime.timedelta(seconds=90),
