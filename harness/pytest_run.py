@@ -87,6 +87,8 @@ def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
         raise HarnessError(f"the checks of {suite} cannot be collected:\n" + "\n".join(collector.problems))
     if code == pytest.ExitCode.USAGE_ERROR:
         raise UsageError(f"-k {expression!r} is not an expression", "write it as for pytest: -k 'STREAM and not done'")
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise HarnessError(f"the checks of {suite} cannot be collected:\n{said.getvalue()[-4000:]}")
     if not collector.planned:
         raise UsageError(f"no check of {suite} matches -k {expression!r}", "turnproof run --list names them all")
     return collector.planned

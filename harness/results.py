@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
 from harness.cell import Cell, Share
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 from harness.exchange import Exchange, exchange_from_json
 from harness.redaction import Redactor
 from harness.requirements import Requirement
@@ -214,9 +214,13 @@ class Writer:
         self._redactor = redactor
 
     def write(self, record: dict[str, Any]) -> None:
-        """Append one record."""
-        self._stream.write(line_of(self._redactor.redact_json(record)))
-        self._stream.flush()
+        """Append one record; raises HarnessError when it cannot be written."""
+        try:
+            self._stream.write(line_of(self._redactor.redact_json(record)))
+            self._stream.flush()
+        except OSError as error:
+            message = f"the results cannot be written: {error.strerror}"
+            raise HarnessError(message, "make room, or choose another folder with --out") from error
 
 
 def line_of(record: Mapping[str, Any]) -> str:

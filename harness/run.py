@@ -227,8 +227,11 @@ def _results_file(out: Path) -> Iterator[IO[str]]:
         stream = (out / RESULTS).open("w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"{out}: cannot be written: {error.strerror}", "choose another folder with --out") from error
-    with stream:
+    try:
         yield stream
+    finally:
+        with contextlib.suppress(OSError):  # what could not be written was told when it was to be
+            stream.close()
 
 
 def _now() -> str:

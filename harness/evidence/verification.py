@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Form = Literal["Markdown", "bundle", "envelope"]
 
-_AGE = re.compile(r"(\d+)([smhd])")
+_AGE = re.compile(r"([0-9]{1,9})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _AHEAD = datetime.timedelta(minutes=5)
 """How far the clock of the machine that made it may be ahead."""

@@ -174,13 +174,14 @@ def test_markdown_that_says_something_else_than_its_bundle_is_refused_though_its
 
 
 def test_an_age_is_a_number_and_a_unit() -> None:
+    assert age("999999999d") == datetime.timedelta(days=999_999_999)
     assert [age(text) for text in ("90s", "2m", "24h", "7d")] == [
         datetime.timedelta(seconds=90),
         datetime.timedelta(minutes=2),
         datetime.timedelta(days=1),
         datetime.timedelta(days=7),
     ]
-    for text in ("", "7", "d", "-1d", "1 week"):
+    for text in ("", "7", "d", "-1d", "1 week", "9999999999d", "\u0663d"):
         with pytest.raises(UsageError, match="no age"):
             age(text)
 
