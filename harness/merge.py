@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.cell import Cell, Piece, Plan, Shard, Share
 from harness.errors import UsageError
 from harness.redaction import Redactor
+from harness.reporting.names import remove_reports
 from harness.reporting.visible import one_line
 from harness.results import RESULTS, Footer, Header, Results, Writer, read
 
@@ -68,6 +69,7 @@ def merge(paths: Sequence[Path], out: Path) -> Results:
     header, footer, records = _header(parts), _footer(parts), [line for part in parts for line in _records(part)]
     try:
         out.mkdir(parents=True, exist_ok=True)
+        remove_reports(out)
         with (out / RESULTS).open("w", encoding="utf-8", newline="\n") as stream:
             writer = Writer(stream, Redactor())
             writer.write(header.to_json())

@@ -29,6 +29,7 @@ from harness.parts import Part, Say, chained, describe, pace_of, part_behind
 from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
+from harness.reporting.names import remove_reports
 from harness.requirements import Requirement, catalogue
 from harness.results import RESULTS, CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
 from harness.sharding import share_of
@@ -224,6 +225,7 @@ def _plan(order: Order, everything: tuple[Planned, ...]) -> Plan:
 def _results_file(out: Path) -> Iterator[IO[str]]:
     try:
         out.mkdir(parents=True, exist_ok=True)
+        remove_reports(out)
         stream = (out / RESULTS).open("w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"{out}: cannot be written: {error.strerror}", "choose another folder with --out") from error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.reporting.files import NAMES
+from harness.reporting.names import NAMES
 from harness.requirements import suites
 from harness.results import read
 from tests import running
@@ -88,6 +88,8 @@ def test_wanted_version_is_installed(tmp_path: Path, version: str, wanted: str) 
 def test_results_of_an_earlier_run_are_not_taken_for_those_of_this(tmp_path: Path) -> None:
     folder = tmp_path / "workspace" / "turnproof-report"
     folder.mkdir(parents=True)
-    (folder / "results.jsonl").write_text("old")
+    for name in ("results.jsonl", *NAMES):
+        (folder / name).write_text("old")
     ended = run_action(tmp_path, {"target": "nothing.toml"})
     assert (ended.code, ended.outputs["verdict"], ended.outputs["report"]) == (2, "not judged", "")
+    assert list(folder.iterdir()) == []

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from harness.cli import main
 from harness.listener import free_port
-from harness.reporting.files import NAMES
+from harness.reporting.names import NAMES
 from tests import running
 from tests.sample_results import finding, result, results, write
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.reporting.files import write_reports
 from harness.results import read
 from harness.verdict import summarise
 from tests.running import Run, canned, turnproof
+from tests.sample_results import with_verdicts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for through /proc")
 
@@ -43,3 +45,10 @@ def test_record_of_a_killed_run_says_that_it_is_unfinished(tmp_path: Path, optio
     told = turnproof("verify", "out/results.jsonl", cwd=tmp_path)
     assert told.returncode == 2
     assert "usage: the run did not finish" in told.stderr
+
+
+def test_no_report_of_an_earlier_run_is_beside_the_record_of_a_killed_one(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    write_reports(with_verdicts("pass"), tmp_path / "out")
+    kill_at("^3/", "--target", canned(tmp_path, delay=0.1), cwd=tmp_path)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["results.jsonl"]

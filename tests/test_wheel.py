@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.reporting.files import NAMES
+from harness.reporting.names import NAMES
 from tests.running import turnproof
 
 ROOT = Path(__file__).parent.parent

@@ -149,8 +149,9 @@ def report(results: Path, out: Path | None, github: bool) -> int:
 
 def _shown(results: Results, out: Path, as_json: bool) -> Summary:
     """Write the reports of a run and show it."""
-    from harness.reporting.files import NAMES, write_reports
+    from harness.reporting.files import write_reports
     from harness.reporting.json_summary import json_summary
+    from harness.reporting.names import NAMES
     from harness.reporting.table import render
     from harness.results import RESULTS
     from harness.verdict import summarise

@@ -23,9 +23,6 @@ _WRITERS: Mapping[str, Callable[[Summary], str]] = {
     "badge.json": lambda summary: _json(endpoint_badge(summary)),
 }
 
-NAMES = tuple(_WRITERS)
-"""The names of the report files, in the order in which they are told."""
-
 
 def reports(summary: Summary) -> Mapping[str, str]:
     """The text of every report, by the name of its file."""

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from harness.reporting.conclusion import WORDS
-from harness.reporting.files import NAMES
+from harness.reporting.names import NAMES
 from tests.action_runner import ACTION, ROOT
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

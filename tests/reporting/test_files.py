@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.reporting.files import NAMES, write_reports
+from harness.reporting.files import reports, write_reports
+from harness.reporting.names import NAMES
 from tests.sample_results import hostile_summary, mixed_summary
 
 
@@ -15,6 +16,10 @@ def test_every_report_is_written(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(NAMES)
     for name in ("ctrf.json", "badge.json"):
         assert isinstance(json.loads((tmp_path / "out" / name).read_text(encoding="utf-8")), dict)
+
+
+def test_every_report_has_one_of_the_names() -> None:
+    assert tuple(reports(mixed_summary())) == NAMES
 
 
 def test_reports_follow_from_the_results_alone(tmp_path: Path) -> None:
