@@ -8,6 +8,8 @@ module: checks report findings as `harness.check.Nonconformance`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class TurnproofError(Exception):
     """An error that ends a run.
@@ -21,6 +23,11 @@ class TurnproofError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def conceal(self, redact: Callable[[str], str]) -> None:
+        """Let every text of it be as `redact` gives it."""
+        self.message, self.hint = redact(self.message), redact(self.hint)
+        self.args = (self.message,)
 
 
 class UsageError(TurnproofError):
@@ -41,6 +48,11 @@ class TargetNotReady(TurnproofError):
         super().__init__(message, hint)
         self.step = step
         self.log = log
+
+    def conceal(self, redact: Callable[[str], str]) -> None:
+        """As its base, and its log too."""
+        super().conceal(redact)
+        self.log = redact(self.log)
 
     def to_json(self) -> dict[str, str]:
         """What it was made of, for another process to make it anew."""

@@ -23,7 +23,7 @@ from harness import behind, keys, kilo_behind, kilo_target, model_server, openco
 from harness.attached import attached
 from harness.behind import Behind, ModelAlone
 from harness.engine import Engine
-from harness.errors import TargetNotReady
+from harness.errors import TargetNotReady, TurnproofError
 from harness.fakes.opencode.shim import LaunchFault, write_shim
 from harness.far_end import OURS
 from harness.held import HeldParts
@@ -134,8 +134,8 @@ def launched_on(
     Its secrets are made known to `redactor`. `fault` is what is wrong with the opencode that it finds on its PATH.
     Raises TargetNotReady naming the step that failed, and UsageError when an environment variable is missing.
     """
-    with contextlib.ExitStack() as ends:
-        redactor = redactor or Redactor()
+    redactor = redactor or Redactor()
+    with _concealing(redactor), contextlib.ExitStack() as ends:
         values = _values(target, base, redactor, fault)
         for name, secret in from_environment(target, os.environ).items():
             redactor.add(name, secret)
@@ -161,7 +161,7 @@ def launched_on(
             process = _start(target, target.start, values)
             ends.enter_context(process)
             say("it starts", f"process {process.pid}")
-        with _showing_log(process, redactor):
+        with _showing_log(process):
             await_ready(target.ready, values["url"], process)
             say("it is ready", values["url"])
             secrets_: dict[str, str] = {}
@@ -237,11 +237,21 @@ def _start(target: Target, start: Start, values: Mapping[str, str]) -> Supervise
 
 
 @contextlib.contextmanager
-def _showing_log(process: Supervised | None, redactor: Redactor) -> Iterator[None]:
+def _concealing(redactor: Redactor) -> Iterator[None]:
+    """Keep secrets out of what an error says, such as of an answer: it is shown, and written down."""
+    try:
+        yield
+    except TurnproofError as error:
+        error.conceal(redactor.redact)
+        raise
+
+
+@contextlib.contextmanager
+def _showing_log(process: Supervised | None) -> Iterator[None]:
     """Give a failure the end of what the target wrote."""
     try:
         yield
     except TargetNotReady as error:
         if process is not None and not error.log:
-            error.log = redactor.redact(process.output.text())
+            error.log = process.output.text()
         raise

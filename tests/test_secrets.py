@@ -6,11 +6,16 @@ import re
 import secrets
 import shutil
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from harness.engine import Engine
+from harness.exchange import Request
+from harness.run import Observer, Order, run
 from tests.running import ENDPOINTS, turnproof
+from tests.staging import KEY, answering, serving, target_at
 
 ARTEFACTS = {
     "results.jsonl",
@@ -128,3 +133,19 @@ def test_no_password_of_opencode_is_in_any_artefact(tmp_path: Path) -> None:
     results = (tmp_path / "out" / "results.jsonl").read_text()
     assert re.search(r"Basic \[secret:opencode\]", results)
     assert "[secret:key.main]" in results
+
+
+def test_no_key_is_in_what_is_told_of_a_target_that_refuses_it_by_its_name(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANNED_KEY", KEY)
+
+    def refuse(request: Request) -> tuple[int, Any]:
+        return 401, {"error": f"I do not know {dict(request.headers).get('authorization')}"}
+
+    with serving(engine, answering(refuse)) as url:
+        results, error = run(Order(target_at(url), out=tmp_path), Observer())
+    assert results.footer is not None
+    for told in (str(error), results.footer.error, (tmp_path / "results.jsonl").read_text()):
+        assert "I do not know Bearer [secret:key." in str(told)
+        assert KEY not in str(told)
