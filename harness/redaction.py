@@ -51,10 +51,7 @@ class Redactor:
         return self._pattern.sub(lambda match: self._placeholders[match[0]], data)
 
     def redact_json(self, value: Any) -> Any:
-        """A JSON value with every secret replaced, in keys too.
-
-        Bodies cut in pieces are redacted across the cuts, and streams across the events that tell a secret in parts.
-        """
+        """A JSON value with every secret replaced, in keys too."""
         if self._pattern is None:
             return value
         if isinstance(value, str):
@@ -65,13 +62,28 @@ class Redactor:
             return self._redact_object(value)
         return value
 
+    def redact_record(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record of a results file with every secret replaced in what it tells.
+
+        What it is made of stays, whatever word a secret is: a target may make it up, and a person may choose `test`.
+        Bodies cut in pieces are redacted across the cuts, and streams across the events that tell a secret in parts.
+        """
+        return {name: self._field(name, value) for name, value in record.items()}
+
+    def _field(self, name: str, value: Any) -> Any:
+        if name in _MADE_OF or self._pattern is None:
+            return value
+        if name == "chunks":
+            return self.redact_json(self._redact_chunks(value))
+        if name in _OBJECTS and isinstance(value, dict):
+            return {key: self.redact_json(item) for key, item in value.items()}
+        return self.redact_json(value)
+
     def _redact_object(self, value: dict[str, Any]) -> dict[str, Any]:
         if value.keys() == {"base64"}:
             data = bytes_from_json(value)
             redacted = self.redact_bytes(data)
             return value if redacted == data else {"base64": base64.b64encode(redacted).decode()}
-        if "hop" in value and "chunks" in value:
-            value = {**value, "chunks": self._redact_chunks(value["chunks"])}
         return {self.redact(key): self.redact_json(item) for key, item in value.items()}
 
     def _redact_chunks(self, chunks: list[list[Any]]) -> list[list[Any]]:
@@ -108,6 +120,28 @@ class Redactor:
             if inside:
                 shown = (kept + text[at - begin :]).decode("utf-8", "replace")
                 yield _Edit(*match.span(2), json.dumps(shown)[1:-1].encode())
+
+
+_MADE_OF = frozenset(
+    (
+        "record",
+        "check",
+        "requirements",
+        "verdict",
+        "signature",
+        "actor",
+        "label",
+        "hop",
+        "end",
+        "fault",
+        "outcome",
+        "ended",
+    )
+)
+"""The fields of a record whose values are words of ours."""
+
+_OBJECTS = ("request", "finding", "asked", "seen")
+"""The fields of a record whose values are objects with keys of ours."""
 
 
 class _Edit(NamedTuple):

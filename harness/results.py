@@ -216,7 +216,7 @@ class Writer:
     def write(self, record: dict[str, Any]) -> None:
         """Append one record; raises HarnessError when it cannot be written."""
         try:
-            self._stream.write(line_of(self._redactor.redact_json(record)))
+            self._stream.write(line_of(self._redactor.redact_record(record)))
             self._stream.flush()
         except OSError as error:
             message = f"the results cannot be written: {error.strerror}"

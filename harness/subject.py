@@ -88,7 +88,7 @@ class LiveSubject:
         records = [_exchange_record(exchange, result.check, exchange.number in stray) for exchange in exchanges]
         records += [act.to_json() for act in world.acts]
         records.append(replace(result, exchanges=own).to_json())
-        return _signed([self._launch.redactor.redact_json(record) for record in records])
+        return _signed([self._launch.redactor.redact_record(record) for record in records])
 
     def stays_up(self) -> None:
         """Part of `Subject`."""
