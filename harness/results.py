@@ -45,7 +45,8 @@ class Header:
     """What the run was asked to do.
 
     `parts` tells name, version and digest of the real binaries in the chain; `waivers` are those of the target's file;
-    `share` says what the file is of a run on several machines.
+    `share` says what the file is of a run on several machines. `whole` is how many checks the suite has; None in the
+    file of a version that did not tell.
     """
 
     run: str
@@ -61,6 +62,12 @@ class Header:
     share: Share
     parts: tuple[Mapping[str, str], ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    whole: int | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run was to make a part of the suite's checks only, by choice or as a shard."""
+        return self.whole is not None and len(self.planned) < self.whole
 
     @property
     def cell(self) -> Cell:
@@ -85,6 +92,7 @@ class Header:
             "share": self.share.to_json(),
             "parts": [dict(part) for part in self.parts],
             "waivers": [waiver.to_json() for waiver in self.waivers],
+            "whole": self.whole,
         }
 
     @staticmethod
@@ -101,6 +109,7 @@ class Header:
             share=Share.from_json(value["share"]),
             parts=tuple(value["parts"]),
             waivers=tuple(Waiver.from_json(entry) for entry in value["waivers"]),
+            whole=value.get("whole"),
         )
 
 

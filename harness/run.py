@@ -201,6 +201,7 @@ def _header(order: Order, everything: tuple[Planned, ...], planned: tuple[Planne
         share=Share(digest_of(order.target), order.shard, None if order.shard.whole else _plan(order, everything)),
         parts=(*(describe(part) if part else ()), *kilo_target.described(order.target)),
         waivers=_waivers(order),
+        whole=len(collect(order.suite)),
     )
 
 

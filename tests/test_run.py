@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from harness.cell import Shard
 from harness.engine import Engine
 from harness.errors import TargetNotReady, UsageError
+from harness.pytest_run import collect
 from harness.results import Results, read
 from harness.run import Observer, Order, run
 from harness.target import Target
@@ -101,6 +103,11 @@ def test_earlier_results_in_the_folder_are_replaced(measure: Measure, tmp_path: 
 def test_options_are_on_record(measure: Measure) -> None:
     header = measure(strict=True, require_all=True).header
     assert (header.strict, header.require_all) == (True, True)
+
+
+def test_a_run_of_chosen_checks_and_a_shard_know_that_they_are_a_part(measure: Measure) -> None:
+    assert all(header.partial for header in (measure().header, measure("header", shard=Shard(1, 2)).header))
+    assert measure().header.whole == len(collect("agent_endpoint"))
 
 
 def test_target_that_is_not_ready_leaves_results_that_say_so(target: Target, tmp_path: Path) -> None:

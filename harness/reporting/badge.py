@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.reporting.conclusion import colour, conclusion
+from harness.reporting.headline import in_part
 from harness.reporting.templates import rendered
 from harness.reporting.visible import one_line, shortened
 from harness.verdict import CONFORMS, Summary
@@ -23,7 +24,7 @@ def endpoint_badge(summary: Summary) -> dict[str, Any]:
         "schemaVersion": 1,
         "label": _label(summary),
         "message": _message(summary),
-        "color": colour(summary),
+        "color": _colour(summary),
         "isError": summary.exit_code != CONFORMS,
     }
 
@@ -45,7 +46,7 @@ def badge(summary: Summary) -> str:
 
 def badge_colour(summary: Summary) -> str:
     """The colour of the run's conclusion, for the web."""
-    return _HEX[colour(summary)]
+    return _HEX[_colour(summary)]
 
 
 def _label(summary: Summary) -> str:
@@ -54,7 +55,12 @@ def _label(summary: Summary) -> str:
 
 def _message(summary: Summary) -> str:
     musts = summary.musts
-    return f"{conclusion(summary)}, {musts.passed} of {musts.applicable} MUSTs pass"
+    return f"{conclusion(summary)}, {musts.passed} of {musts.applicable} MUSTs pass{in_part(summary)}"
+
+
+def _colour(summary: Summary) -> str:
+    """That of the conclusion; a part of the suite says too little for the colour of a run that conforms."""
+    return "yellow" if summary.exit_code == CONFORMS and summary.results.header.partial else colour(summary)
 
 
 def _width(text: str) -> int:

@@ -39,6 +39,16 @@ def headline(summary: Summary) -> str:
         return f"harness error: {_error(summary) or _broke(summary)}"
     if summary.exit_code == NOT_READY:
         return f"target not ready: {_error(summary) or 'no reason was recorded'}"
+    return _judged(summary, tally) + in_part(summary)
+
+
+def in_part(summary: Summary) -> str:
+    """What is added to a verdict on a part of the suite, which is none on the whole; empty for the whole."""
+    return ", in a part of the suite" if summary.results.header.partial else ""
+
+
+def _judged(summary: Summary, tally: str) -> str:
+    checks = len(summary.checks)
     if summary.exit_code == NOTHING_MEASURED:
         return f"nothing conforms: none of {checks} checks passed{_in_brackets(tally)}"
     if summary.exit_code == DOES_NOT_CONFORM:

@@ -83,3 +83,9 @@ def test_hostile_suite_is_escaped() -> None:
         "g",
         "text",
     }
+
+
+def test_the_badge_of_a_part_of_the_suite_says_so_and_is_not_green() -> None:
+    part = endpoint_badge(with_verdicts("pass", whole=2))
+    assert (part["message"], part["color"]) == ("conforms, 1 of 1 MUSTs pass, in a part of the suite", "yellow")
+    assert endpoint_badge(with_verdicts("pass", "fail", whole=9))["color"] == "red"

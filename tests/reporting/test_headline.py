@@ -84,3 +84,18 @@ def test_headline_is_one_short_printable_line_whatever_the_error_says(outcome: O
     line = headline(with_verdicts("not-run", outcome=outcome, error=HOSTILE * 1000))
     assert line.isprintable()
     assert len(line) < 300
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "whole", "line"),
+    [
+        (("pass",), 1, "conforms: the only MUST passes (1 of 1 measured)"),
+        (("pass",), 2, "conforms: the only MUST passes (1 of 1 measured), in a part of the suite"),
+        (("fail", "pass"), 9, "does not conform: 1 of 2 MUSTs fails (2 of 2 measured), in a part of the suite"),
+        (("not-measured",), 2, "nothing conforms: none of 1 checks passed, in a part of the suite"),
+    ],
+)
+def test_a_part_of_the_suite_is_not_passed_off_as_the_whole(
+    verdicts: tuple[Status, ...], whole: int, line: str
+) -> None:
+    assert headline(with_verdicts(*verdicts, whole=whole)) == line
