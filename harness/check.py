@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.exchange import Exchange
 from harness.results import Finding
+from harness.telling import beginning
 
 
 class Nonconformance(Exception):
@@ -34,4 +35,4 @@ def expect(holds: bool, expected: str, came: object, mend: str, exchange: Exchan
     """
     if not holds:
         shown = came if isinstance(came, str) else repr(came)
-        raise Nonconformance(Finding(expected, shown[:2000], mend, exchange.number if exchange else None))
+        raise Nonconformance(Finding(expected, beginning(shown, 2000), mend, exchange.number if exchange else None))

@@ -15,6 +15,7 @@ from harness.launch import Launch, launched
 from harness.opencode import MODELS, PROVIDER, STAND_IN
 from harness.parts import Say, part_behind
 from harness.target import Agent, Facts, Target
+from harness.telling import beginning
 from harness.world import derive_nonce
 
 _CHECK = "doctor"
@@ -166,4 +167,4 @@ def _holds(call: Exchange, nonce: str) -> bool:
 
 
 def _shown(reply: Exchange) -> str:
-    return f"{reply.status}: {reply.text[:300]}" if reply.status else f"nothing ({reply.error})"
+    return f"{reply.status}: {beginning(reply.text)}" if reply.status else f"nothing ({reply.error})"

@@ -8,18 +8,19 @@ from harness.chat import Stream, content_of, error_of, stream_of
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.shapes import flaw
+from harness.telling import beginning, concealed
 
 
 def shown(exchange: Exchange) -> str:
     """An answer in a few words: status, media type and the beginning of the body."""
     if exchange.status is None:
         return f"no answer ({exchange.error or exchange.end})"
-    return f"{exchange.status} {exchange.content_type or 'without a media type'}: {exchange.text[:300] or 'empty'}"
+    return f"{exchange.status} {exchange.content_type or 'without a media type'}: {beginning(exchange.text) or 'empty'}"
 
 
 def ending(exchange: Exchange) -> str:
     """The last lines of an answer, whole ones as long as they are few words."""
-    *earlier, last = exchange.text.rstrip("\n").split("\n")
+    *earlier, last = concealed(exchange.text).rstrip("\n").split("\n")
     kept = last[:300]
     for line in reversed(earlier):
         if len(line) + len(kept) >= 300:
@@ -90,7 +91,9 @@ def expect_answer(exchange: Exchange, why: str) -> str:
 def expect_said(text: str, nonce: str, exchange: Exchange) -> None:
     """The model's nonce is in the answer: the turn really went all the way."""
     mend = "pass the model's answer on"
-    expect(nonce in text, f"an answer that holds the model's word {nonce}", text[:300] or "empty text", mend, exchange)
+    expect(
+        nonce in text, f"an answer that holds the model's word {nonce}", beginning(text) or "empty text", mend, exchange
+    )
 
 
 def expect_no_calls(calls: Sequence[Exchange], where: str, why: str) -> None:

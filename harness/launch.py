@@ -43,6 +43,7 @@ from harness.stand_ins import StandIn
 from harness.supervised import StartFailed, Supervised
 from harness.target import Start, Target, mentions
 from harness.target_secrets import from_environment
+from harness.telling import conceal_with
 from harness.template import expand
 from harness.work_folder import work_folder
 
@@ -135,6 +136,7 @@ def launched_on(
     Raises TargetNotReady naming the step that failed, and UsageError when an environment variable is missing.
     """
     redactor = redactor or Redactor()
+    conceal_with(redactor.redact)
     with _concealing(redactor), contextlib.ExitStack() as ends:
         values = _values(target, base, redactor, fault)
         for name, secret in from_environment(target, os.environ).items():

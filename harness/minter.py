@@ -11,6 +11,7 @@ from harness.check import Inconclusive, NotMeasured
 from harness.errors import HarnessError
 from harness.exchange import Exchange, Request
 from harness.key_desk import By, KeyDesk
+from harness.telling import beginning
 from harness.world import World
 
 
@@ -70,7 +71,9 @@ class Minter:
         seen = self._act(label, "list", perform, "[mint.list]")
         exchange = self._world.exchange(seen["exchange"])
         if seen["count"] is None:
-            raise Inconclusive(f"no list of keys where [mint.list] says: {exchange.status} {exchange.text[:200]}")
+            raise Inconclusive(
+                f"no list of keys where [mint.list] says: {exchange.status} {beginning(exchange.text, 200)}"
+            )
         return exchange, seen["count"]
 
     def revoke(self, label: str, minted: Minted) -> Exchange:

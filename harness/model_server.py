@@ -22,6 +22,7 @@ from harness.redaction import Redactor
 from harness.stand_ins import ModelStandIn
 from harness.target import Agent, Policies, Ready, Target, mentions
 from harness.target_keys import FromEnvironment, Key
+from harness.telling import beginning
 from harness.world import derive_nonce
 
 KIND = "model-server"
@@ -130,7 +131,7 @@ def round_trip(target: Target, live: LiveTarget, seed: str) -> tuple[str, str]:
     calls = live.seen("model")
     live.close_window()
     if reply.status != 200 or (scripted and answered not in reply.text):
-        came = f"{reply.status} {reply.text[:300]!r}" if reply.status is not None else f"nothing ({reply.error})"
+        came = f"{reply.status} {beginning(reply.text)!r}" if reply.status is not None else f"nothing ({reply.error})"
         raise TargetNotReady("it answers a question", f"it answered {came}", "check [[keys]] and [[agents]]")
     if not scripted:
         return "it answers a question", f"{key.agents[0]}; nothing of ours is behind it"

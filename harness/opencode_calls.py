@@ -13,6 +13,7 @@ from harness.exchange import Exchange, Headers, Request
 from harness.expectations import shown
 from harness.opencode import MODELS, PROVIDER
 from harness.sse import parse
+from harness.telling import beginning
 
 T = TypeVar("T")
 Event = dict[str, Any]
@@ -88,7 +89,7 @@ class Opencode:
         created = self.call(label, "POST", f"/session{query}", {"title": "checked", **body})
         session = created.json()
         if created.status != 200 or not isinstance(session, dict) or not isinstance(session.get("id"), str):
-            raise Inconclusive(f"no session came to be: {created.status} {created.text[:200]}")
+            raise Inconclusive(f"no session came to be: {created.status} {beginning(created.text, 200)}")
         return str(session["id"])
 
     def prompt(self, label: str, session: str, text: str, **body: Any) -> Exchange:

@@ -18,6 +18,7 @@ from harness.presence import lost
 from harness.results import CheckResult, Finding, Results
 from harness.signature import signature_of
 from harness.target import Facts
+from harness.telling import conceal_with
 from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 
 
@@ -62,6 +63,7 @@ class LiveSubject:
     def begin(self, check: str) -> Context:
         """Part of `Subject`."""
         launch, live = self._launch, self._launch.live
+        conceal_with(launch.redactor.redact)
         return Context(
             LiveWorld(check, self._seed, live.find),
             launch.target.facts,
@@ -105,6 +107,7 @@ class RecordedSubject:
 
     def begin(self, check: str) -> Context:
         """Part of `Subject`."""
+        conceal_with(str)
         header = self._results.header
         acts = {(actor, label): act for (of, actor, label), act in self._acts.items() if of == check}
         world = RecordedWorld(check, header.seed_of(check), acts, self._results.exchanges)

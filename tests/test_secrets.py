@@ -13,6 +13,7 @@ import pytest
 
 from harness.engine import Engine
 from harness.exchange import Request
+from harness.replay import replay
 from harness.run import Observer, Order, run
 from tests.running import ENDPOINTS, turnproof
 from tests.staging import KEY, answering, serving, target_at
@@ -149,3 +150,19 @@ def test_no_key_is_in_what_is_told_of_a_target_that_refuses_it_by_its_name(
     for told in (str(error), results.footer.error, (tmp_path / "results.jsonl").read_text()):
         assert "I do not know Bearer [secret:key." in str(told)
         assert KEY not in str(told)
+
+
+@pytest.mark.parametrize("before", [0, 240, 270, 300])
+def test_a_key_is_hidden_and_the_finding_confirmed_wherever_what_came_is_cut(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    monkeypatch.setenv("CANNED_KEY", KEY)
+
+    def tell(request: Request) -> tuple[int, Any]:
+        return 200, {"a": "x" * before, "key": dict(request.headers).get("authorization"), "more": "y" * 300}
+
+    with serving(engine, answering(tell)) as url:
+        results, _ = run(Order(target_at(url), expression="list_holds_exactly", out=tmp_path), Observer())
+    assert [check.verdict for check in results.checks] == ["fail"]
+    assert KEY[:7] not in (tmp_path / "results.jsonl").read_text()
+    assert all(check.agrees for check in replay(results))

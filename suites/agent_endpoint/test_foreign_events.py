@@ -15,6 +15,7 @@ from harness.fixtures.opencode_events import FOREIGN, event, foreign_turn, idle,
 from harness.tap_script import SESSION, Inject
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 MEND = "look only at events of the turn's own session, and only from its prompt to its first idle"
 FOREIGN_TEXT = "This was said in another session."
@@ -55,7 +56,9 @@ def test_a_turn_is_not_disturbed_by(
     script.answer("answer", Answer(text=nonce("said"), pause=0.05), nonce=nonce("asked"))
     reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
     content = expect_completion(reply, "a turn with other events in between")
-    expect(content == nonce("said"), f"the turn's own text, {nonce('said')}", content[:300] or "no text", MEND, reply)
+    expect(
+        content == nonce("said"), f"the turn's own text, {nonce('said')}", beginning(content) or "no text", MEND, reply
+    )
     prompts = prompts_in(journal.read("opencode", "opencode"))
     expect(len(prompts) == 1, "one prompt", f"{len(prompts)}; {shown(reply)}", MEND, reply)
     script.desist("nothing more")

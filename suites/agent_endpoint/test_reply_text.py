@@ -16,6 +16,7 @@ from harness.fixtures.opencode_events import delta, opened_part, status
 from harness.tap_script import Inject, Split, TapRule
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 JSON_AND_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 
@@ -52,7 +53,7 @@ def test_reasoning_is_not_content(
     expect_said(text, nonce("said"), reply)
     mend = "take only parts of type `text`, looked up by their id: deltas of reasoning carry the field `text` too"
     leaked = nonce("thought") in text or "think" in text
-    expect(not leaked, "no reasoning in the content", text[:300], mend, reply)
+    expect(not leaked, "no reasoning in the content", beginning(text), mend, reply)
 
 
 SLOWLY = 0.2

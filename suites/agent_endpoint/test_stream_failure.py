@@ -15,6 +15,7 @@ from harness.fakes.model.script import Answer
 from harness.sse import Event
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 MEND = 'send `data: {"error": {"message": ..., "type": ..., "code": ...}}` and nothing but [DONE] after it'
 REFUSED = Answer(status=400, message="no such parameter")
@@ -115,7 +116,7 @@ def test_text_that_was_sent_and_is_abandoned_is_an_error_event(
     if nonce("said") in reply.text and nonce("abandoned") not in reply.text:
         text = expect_stream(reply, "a turn that was mended").text
         mend = "stream the text of the attempt that succeeded, and no other"
-        expect(text == nonce("said"), "the second attempt's text alone", text[:300], mend, reply)
+        expect(text == nonce("said"), "the second attempt's text alone", beginning(text), mend, reply)
     else:
         expect_failed_stream(reply, "a turn whose text was abandoned")
     expect_streams()

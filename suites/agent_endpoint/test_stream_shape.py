@@ -15,6 +15,7 @@ from harness.fakes.model.script import Answer
 from harness.shapes import flaw
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 DONE = "[DONE]"
 WORDS = "\u00fcber \u4f60\u597d \U0001f600 "
@@ -42,17 +43,23 @@ def stream(answer: Exchange) -> Stream:
 def test_a_stream_begins_without_a_byte_order_mark(answer: Exchange, stream: Stream) -> None:
     """A client that does not strip it loses the first event."""
     marked = answer.body.startswith(b"\xef\xbb\xbf")
-    expect(not marked and bool(stream.events), "events and no byte order mark", answer.text[:60], "drop it", answer)
+    expect(
+        not marked and bool(stream.events),
+        "events and no byte order mark",
+        beginning(answer.text, 60),
+        "drop it",
+        answer,
+    )
 
 
 @pytest.mark.requirement("AE-STREAM-3")
 def test_every_event_but_the_last_is_a_valid_chunk(answer: Exchange, stream: Stream) -> None:
     """Each is a `chat.completion.chunk` of the API."""
     mend = "send chat.completion.chunk objects, `object` included"
-    expect(len(stream.events) > 1, "at least one chunk and [DONE]", answer.text[:300] or "nothing", mend, answer)
+    expect(len(stream.events) > 1, "at least one chunk and [DONE]", beginning(answer.text) or "nothing", mend, answer)
     for event in stream.events[:-1]:
         wrong = flaw("chat_completion_chunk", event.json())
-        expect(wrong is None, "valid chat.completion.chunk events", f"{wrong} in {event.data[:300]}", mend, answer)
+        expect(wrong is None, "valid chat.completion.chunk events", f"{wrong} in {beginning(event.data)}", mend, answer)
 
 
 @pytest.mark.requirement("AE-STREAM-3")
@@ -64,7 +71,7 @@ def test_all_chunks_share_their(answer: Exchange, stream: Stream, agent: Agent, 
     same = len(values) == 1 and values == wanted and values != {"None"}
     mend = f"make `{field}` once per completion"
     expect(same, f"one `{field}` in all chunks" + (f", {agent.id!r}" if field == "model" else ""), sorted(values), mend)
-    expect(bool(stream.chunks), "chunks", answer.text[:300], mend, answer)
+    expect(bool(stream.chunks), "chunks", beginning(answer.text), mend, answer)
 
 
 @pytest.mark.requirement("AE-STREAM-3")

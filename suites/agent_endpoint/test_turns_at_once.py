@@ -15,6 +15,7 @@ from harness.expectations import expect_completion, expect_said, expect_stream, 
 from harness.fakes.model.script import Answer
 from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 AT_ONCE = 16
 
@@ -82,7 +83,7 @@ def test_sixteen_requests_at_once_get_their_own_answers(
         expect(answered, f"a 200 for {why}", shown(reply), "let turns run at once, each by itself", reply)
         text = expect_stream(reply, why).text if request.stream else expect_completion(reply, why)
         others = [other.said for other in requests if other is not request and other.said in text]
-        expect(not others, "no answer of another request", f"{others} in {text[:300]}", "keep them apart", reply)
+        expect(not others, "no answer of another request", f"{others} in {beginning(text)}", "keep them apart", reply)
         expect_said(text, request.said, reply)
         models = {model_of(call) for call in calls if request.asked.encode() in call.request.body}
         wanted = request.agent.model

@@ -17,6 +17,7 @@ from harness.fakes.model.script import Answer
 from harness.model_calls import expect_answered, given_in, usage_of
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 RESPONSES = "/v1/responses"
 MEND_SERVED = "take the prefix off, and serve what is left"
@@ -141,7 +142,7 @@ def test_a_prefixed_call_of_the_responses_api_is_served_and_kept(
     (kept,) = expect_kept(captures, "kept", nonce("rollout"), 1)
     expect(kept["request"] == body, f"the request {body} in the file", repr(kept["request"]), MEND_WHOLE, reply)
     same = kept["response"] == reply.json()
-    expect(same, f"the answer {reply.text[:300]} in the file", repr(kept["response"]), MEND_WHOLE, reply)
+    expect(same, f"the answer {beginning(reply.text)} in the file", repr(kept["response"]), MEND_WHOLE, reply)
 
 
 @pytest.mark.requirement("MS-CAPTURE-1")

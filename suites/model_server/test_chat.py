@@ -16,6 +16,7 @@ from harness.fakes.model.script import Answer
 from harness.shapes import flaw
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 MEND = "answer as the API does"
 
@@ -52,7 +53,7 @@ def test_every_chunk_of_a_stream_has_the_shape_of_the_api(say: Callable[..., Exc
     expect(bool(stream.choices), "chunks with choices", shown(reply), MEND, reply)
     for event in events:
         wrong = flaw("chat_completion_chunk", event.json())
-        expect(wrong is None, "valid chat.completion.chunk events", f"{wrong} in {event.data[:300]}", MEND, reply)
+        expect(wrong is None, "valid chat.completion.chunk events", f"{wrong} in {beginning(event.data)}", MEND, reply)
     reasons = finish_reasons_of(reply)
     expect(len(reasons) == 1, "one finish reason", repr(reasons), "give it in the last chunk with choices", reply)
 

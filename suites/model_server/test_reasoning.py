@@ -13,6 +13,7 @@ from harness.expectations import expect_said
 from harness.fakes.model.script import Answer
 from harness.model_calls import expect_answered, given_in
 from harness.target import Facts
+from harness.telling import beginning
 
 FIELDS = {"reasoning_content": ("reasoning_content",), "reasoning": ("reasoning",)}
 BOTH = ("reasoning_content", "reasoning")
@@ -31,7 +32,7 @@ def test_reasoning_is_in_the_declared_field(
     content = expect_answered(reply, "an answer with reasoning")
     expect_said(content, nonce("said"), reply)
     mend = f"give reasoning in {target.reasoning_field}, and nowhere else"
-    expect(nonce("thought") not in content, "content without reasoning", content[:300], mend, reply)
+    expect(nonce("thought") not in content, "content without reasoning", beginning(content), mend, reply)
     for field in FIELDS.get(target.reasoning_field, BOTH):
         came = given_in(reply, field)
         expect(came == thought, f"{thought!r} in {field}", repr(came), mend, reply)

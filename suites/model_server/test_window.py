@@ -23,6 +23,7 @@ from harness.model_calls import (
 )
 from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 FIRST, STEP = 16, 100
 """Words of a prompt, and how many more there are in the next, from which the tokens of a word are told."""
@@ -179,4 +180,4 @@ def expect_error(exchange: Exchange, why: str) -> None:
     if not failed:
         expect_answered(exchange, why)
     mend = "keep an error an error: an empty completion is taken for an answer"
-    expect(failed, f"an error status for {why}", f"{exchange.status} {exchange.text[:300]}", mend, exchange)
+    expect(failed, f"an error status for {why}", f"{exchange.status} {beginning(exchange.text)}", mend, exchange)

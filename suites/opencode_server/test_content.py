@@ -20,6 +20,7 @@ from harness.opencode_calls import (
     parts,
     text_of_deltas,
 )
+from harness.telling import beginning
 
 MEND = "do as opencode does"
 ECHO = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
@@ -60,7 +61,7 @@ def test_an_empty_prompt_runs_a_turn(
     script.answer("answer", Answer(nonce("said")))
     session = opencode.session()
     reply = opencode.message("ask", session, text)
-    expect(nonce("said") in reply.text, "an answer", reply.text[:200], MEND, reply)
+    expect(nonce("said") in reply.text, "an answer", beginning(reply.text, 200), MEND, reply)
     calls = journal.read("calls", "model")
     told = [content for role, content in messages_of(calls[-1].request.json()) if role == "user"] if calls else ["?"]
     expect(told == ([text] if text else []), "what is passed on", repr(told), MEND, reply)

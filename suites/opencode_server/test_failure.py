@@ -22,6 +22,7 @@ from harness.opencode_calls import (
     parts,
 )
 from harness.target import Facts
+from harness.telling import beginning
 
 MEND = "do as opencode does"
 SOON = (("retry-after", "1"),)
@@ -130,7 +131,11 @@ def test_a_refusal_of_the_servers_type_is_tried_again(
     reply = opencode.message("ask", opencode.session(), nonce("asked"))
     calls = calls_with(journal, "calls", nonce("asked"))
     expect(
-        len(calls) == 2 and "mended" in reply.text, "a second call", f"{len(calls)}: {reply.text[:200]}", MEND, reply
+        len(calls) == 2 and "mended" in reply.text,
+        "a second call",
+        f"{len(calls)}: {beginning(reply.text, 200)}",
+        MEND,
+        reply,
     )
 
 
