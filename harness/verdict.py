@@ -37,6 +37,8 @@ NOT_READY = TargetNotReady.exit_code
 HARNESS_ERROR = HarnessError.exit_code
 STALE_WAIVER = 5
 NOTHING_MEASURED = 6
+
+_MEASURED: frozenset[Status] = frozenset({"pass", "fail", "waived"})
 UNFINISHED = 130
 
 
@@ -148,7 +150,10 @@ class Summary:
 
     @cached_property
     def exit_code(self) -> int:
-        """The run's exit code: the first that applies in the order 130, 4, 3, 6, 1, 5, 0."""
+        """The run's exit code: the first that applies in the order 130, 4, 3, 6, 1, 5, 0.
+
+        6 is for a run in which no check was measured, and for one without a failure that counts and without a pass.
+        """
         outcome = self.results.footer.outcome if self.results.footer else None
         if outcome in (None, "interrupted") or (outcome == "finished" and not self.finished):
             return UNFINISHED
@@ -156,9 +161,11 @@ class Summary:
             return HARNESS_ERROR
         if outcome == "not-ready":
             return NOT_READY
-        if not any(checked.status == "pass" for checked in self.checks):
+        told = {checked.status for checked in self.checks}
+        fails = any(map(self.row_decides, self.rows)) and not told.isdisjoint(_MEASURED)
+        if "pass" not in told and not fails:
             return NOTHING_MEASURED
-        if any(map(self.row_decides, self.rows)):
+        if fails:
             return DOES_NOT_CONFORM
         return STALE_WAIVER if self.stale else CONFORMS
 

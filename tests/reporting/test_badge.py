@@ -18,7 +18,8 @@ SVG = "{http://www.w3.org/2000/svg}"
     [
         (("pass", "pass"), "finished", "conforms", "brightgreen"),
         (("pass", "fail"), "finished", "does not conform", "red"),
-        (("fail",), "finished", "nothing measured", "orange"),
+        (("fail",), "finished", "does not conform", "red"),
+        (("not-measured",), "finished", "nothing measured", "orange"),
         (("pass", "error"), "finished", "harness error", "orange"),
         (("not-run",), "not-ready", "target not ready", "orange"),
         (("pass", "not-run"), "interrupted", "unfinished", "orange"),

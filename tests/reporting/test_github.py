@@ -77,8 +77,8 @@ def _hostile(text: str) -> Summary:
 @pytest.mark.parametrize("text", ["x\n::error::y", "x\r\n::set-output name=a::b", "%0A::warning::z", "100%,:::"])
 def test_what_a_target_says_makes_no_command(text: str) -> None:
     lines = commands(_hostile(text)).split("\n")
-    assert [line[:8] for line in lines] == ["::error ", "::error ", ""]
-    shown = lines[1].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    assert [line[:8] for line in lines] == ["::error ", ""]
+    shown = lines[0].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
     assert text.replace("\r", "\\r") in shown
 
 
