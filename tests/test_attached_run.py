@@ -121,7 +121,7 @@ def test_it_is_judged_as_if_turnproof_had_started_it(field: Field, serving: Serv
     assert results["attached"].header.parts == results["started"].header.parts
     assert {exchange.hop for exchange in results["attached"].exchanges.values()} == {"client", "opencode", "model"}
     again = turnproof("verify", "attached/results.jsonl", cwd=tmp_path)
-    assert (again.returncode, again.stdout.split()[0]) == (0, str(len(results["attached"].checks)))
+    assert (again.returncode, again.stdout.splitlines()[-1].split()[1]) == (0, str(len(results["attached"].checks)))
     record = (tmp_path / "attached" / "results.jsonl").read_text(encoding="utf-8")
     secrets = (*env.values(), field.password, field.control.rsplit("/", 1)[1])
     assert [secret for secret in secrets if secret in record] == []

@@ -159,7 +159,7 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
         (["live", "--direct", "--kilo", "7.7.9"], 2, "--kilo is for agents that wrap the Kilo CLI"),
         (["live", "deaf.toml", "--attach", "x", "--opencode", "real"], 2, "Give --opencode to turnproof up"),
         (["verify", "nothing.jsonl"], 2, "nothing.jsonl: cannot be read"),
-        (["verify", "folder"], 2, "folder: cannot be read"),
+        (["verify", "folder"], 2, "folder/results.jsonl: cannot be read"),
         (["verify", "file"], 10, "there is no evidence of turnproof in the text"),
         (["verify", "noise.jsonl"], 2, "noise.jsonl: not a results file"),
         (["verify", "torn.jsonl"], 2, "the run did not finish"),
@@ -291,7 +291,16 @@ def test_step_of_github_actions_is_told(invoke: Invoke, monkeypatch: pytest.Monk
 def test_finished_run_is_verified(invoke: Invoke, tmp_path: Path) -> None:
     invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
     told = invoke("verify", "turnproof-report/results.jsonl")
-    assert (told.exit_code, told.stdout) == (0, "2 of 2 verdicts were confirmed by replay\n")
+    says, verdicts = told.stdout.splitlines()
+    assert says.startswith("it says    conforms: the only MUST passes")
+    assert (told.exit_code, verdicts) == (0, "verdicts   2 of 2 were confirmed by replay")
+
+
+def test_finished_run_that_does_not_conform_is_verified_and_exits_with_1(invoke: Invoke, tmp_path: Path) -> None:
+    invoke("run", "--target", running.canned(tmp_path), "-k", "(good_key and header) or done_is_the_last")
+    told = invoke("verify", "turnproof-report")
+    assert "it says    does not conform" in told.stdout
+    assert (told.exit_code, "were confirmed by replay" in told.stdout) == (1, True)
 
 
 def test_forged_verdict_is_found(invoke: Invoke, tmp_path: Path) -> None:
@@ -299,15 +308,17 @@ def test_forged_verdict_is_found(invoke: Invoke, tmp_path: Path) -> None:
     path = Path("turnproof-report/results.jsonl")
     path.write_text(path.read_text().replace('"verdict":"pass"', '"verdict":"inconclusive"'))
     told = invoke("verify", str(path))
-    assert told.exit_code == 1
+    assert told.exit_code == 17
     assert "recorded inconclusive, replayed pass" in told.stdout
-    assert "0 of 1 verdicts were confirmed by replay" in told.stdout
+    assert "0 of 1 were confirmed by replay" in told.stdout
 
 
 def test_what_a_replay_came_to_is_told_as_json(invoke: Invoke, tmp_path: Path) -> None:
     invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
     told = invoke("verify", "--json", "turnproof-report/results.jsonl")
-    assert json.loads(told.stdout) == {"checks": 2, "confirmed": 2, "differing": []}
+    found = json.loads(told.stdout)
+    assert found.pop("headline").startswith("conforms: ")
+    assert found == {"exit_code": 0, "checks": 2, "confirmed": 2, "differing": []}
 
 
 @pytest.fixture

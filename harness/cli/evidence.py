@@ -74,8 +74,9 @@ def live(target: str, out: Path, as_json: bool, **options: Any) -> int:
 def verify(file: str, bundle: Path | None, as_json: bool, **demands: Any) -> int:
     """Is evidence whole, fresh and of this commit, and do its verdicts follow from its exchanges?
 
-    FILE is evidence.md, evidence.json, its envelope, a results file, or any text that evidence was pasted into; without
-    FILE the text is read from standard input. Verdicts are made again where the exchanges are there, without a target.
+    FILE is evidence.md, evidence.json, its envelope, a results file or its folder, or any text that evidence was pasted
+    into; without FILE the text is read from standard input. Verdicts are made again where the exchanges are there,
+    without a target.
 
     \b
     Exit codes:
@@ -89,13 +90,16 @@ def verify(file: str, bundle: Path | None, as_json: bool, **demands: Any) -> int
       gh pr view 12 --json body --jq .body | turnproof verify --key key.pub
       turnproof verify turnproof-report/results.jsonl
     """
+    from harness.evidence.refusal import EXIT_CODES
     from harness.evidence.report import lines_of, lines_of_replay, told, told_of_replay
     from harness.evidence.verify_file import is_results, replay_file, verify_file
 
     if is_results(file):
-        checks = replay_file(Path(file), bundle, **demands)
-        click.echo(json.dumps(told_of_replay(checks), indent=2) if as_json else "\n".join(lines_of_replay(checks)))
-        return int(not all(check.agrees for check in checks))
+        found = replay_file(Path(file), bundle, **demands)
+        click.echo(json.dumps(told_of_replay(*found), indent=2) if as_json else "\n".join(lines_of_replay(*found)))
+        recorded, checks = found
+        confirmed = all(check.agrees for check in checks)
+        return int(recorded.exit_code != 0) if confirmed else EXIT_CODES["not confirmed by replay"]
     verified = verify_file(file, sys.stdin, bundle, **demands)
     click.echo(json.dumps(told(verified), indent=2) if as_json else "\n".join(lines_of(verified)))
     return int(any(one.claims.exit_code for one in verified))

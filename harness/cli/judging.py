@@ -123,25 +123,26 @@ def merge(shards: tuple[Path, ...], out: Path, as_json: bool) -> int:
 
 
 @click.command(short_help="Write the reports of a recorded run anew.")
-@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS.JSONL")
+@click.argument("results", type=click.Path(path_type=Path), metavar="DIR|FILE")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the reports (default: that of the results).")
 @click.option("--github", is_flag=True, help="For GitHub Actions: annotations, summary and outputs of the step.")
 @reporting_errors
 def report(results: Path, out: Path | None, github: bool) -> int:
-    """Write the reports of a recorded run anew, whatever it came to.
+    """Write the reports of a recorded run anew, whatever it came to; a folder stands for the results.jsonl in it.
 
     \b
     Examples:
-      turnproof report turnproof-report/results.jsonl
+      turnproof report turnproof-report
       turnproof report --github turnproof-report/results.jsonl
     """
+    from harness.diff import run_in
     from harness.reporting.files import write_reports
     from harness.reporting.github import tell
-    from harness.results import read
-    from harness.verdict import summarise
+    from harness.reporting.names import NAMES
 
-    summary, folder = summarise(read(results)), out or results.parent
+    summary, folder = run_in(results), out or (results if results.is_dir() else results.parent)
     write_reports(summary, folder)
+    ERR.print(f"written to {folder}: {', '.join(NAMES)}", soft_wrap=True)
     if github:
         click.echo(tell(summary, folder, os.environ), nl=False)
     return 0

@@ -7,8 +7,10 @@ from typing import Any
 
 from harness.evidence.verification import Verified
 from harness.replay import Replayed
+from harness.reporting.headline import headline
 from harness.reporting.visible import one_line
 from harness.results import CheckResult
+from harness.verdict import Summary
 
 
 def told(verified: Sequence[Verified]) -> dict[str, Any]:
@@ -33,8 +35,8 @@ def lines_of(verified: Sequence[Verified]) -> Iterator[str]:
         yield from map(one_line, _lines(one))
 
 
-def told_of_replay(checks: Sequence[Replayed]) -> dict[str, Any]:
-    """What came of a results file whose checks were made again, as a JSON object."""
+def told_of_replay(summary: Summary, checks: Sequence[Replayed]) -> dict[str, Any]:
+    """What a results file says, and what came of its checks when they were made again, as a JSON object."""
     differing = [
         {
             "check": check.check,
@@ -45,15 +47,18 @@ def told_of_replay(checks: Sequence[Replayed]) -> dict[str, Any]:
         for check in checks
         if not check.agrees
     ]
-    return {"checks": len(checks), "confirmed": len(checks) - len(differing), "differing": differing}
+    confirmed = len(checks) - len(differing)
+    says = {"headline": headline(summary), "exit_code": summary.exit_code}
+    return {**says, "checks": len(checks), "confirmed": confirmed, "differing": differing}
 
 
-def lines_of_replay(checks: Sequence[Replayed]) -> Iterator[str]:
+def lines_of_replay(summary: Summary, checks: Sequence[Replayed]) -> Iterator[str]:
     """The same in lines for people, safe to show."""
-    told = told_of_replay(checks)
+    told = told_of_replay(summary, checks)
+    yield f"it says    {told['headline']}"
     for check in told["differing"]:
-        yield one_line(f"differs  {check['check']}: {check['difference']}")
-    yield f"{told['confirmed']} of {told['checks']} verdicts were confirmed by replay"
+        yield one_line(f"differs    {check['check']}: {check['difference']}")
+    yield f"verdicts   {told['confirmed']} of {told['checks']} were confirmed by replay"
 
 
 def _verdict(result: CheckResult | None) -> str | None:

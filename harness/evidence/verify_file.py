@@ -7,19 +7,22 @@ import json
 from pathlib import Path
 from typing import TextIO
 
+from harness.diff import run_in
 from harness.errors import UsageError
 from harness.evidence.signing import public_key
 from harness.evidence.verification import Demands, Verified, age, verify
 from harness.replay import Replayed, replay
-from harness.results import read
+from harness.verdict import Summary
 
 STANDARD_INPUT = "-"
 
 
 def is_results(file: str) -> bool:
-    """Whether the file is one of results, by its name or its first line."""
-    if file == STANDARD_INPUT or file.endswith(".jsonl"):
-        return file != STANDARD_INPUT
+    """Whether the file is one of results, by its name or its first line; a folder stands for the one that it holds."""
+    if file == STANDARD_INPUT:
+        return False
+    if file.endswith(".jsonl") or Path(file).is_dir():
+        return True
     try:
         with Path(file).open(encoding="utf-8", errors="replace") as stream:
             first = json.loads(stream.readline())
@@ -49,14 +52,15 @@ def verify_file(
 
 def replay_file(
     results: Path, bundle: Path | None, *, max_age: str | None, commit: str | None, key: Path | None
-) -> tuple[Replayed, ...]:
-    """The checks of a results file, made again: it has no seal to check.
+) -> tuple[Summary, tuple[Replayed, ...]]:
+    """What a results file, or the one in a folder, says; and its checks, made again: it has no seal to check.
 
     Raises UsageError for options that only evidence can meet, and what `harness.replay.replay` raises.
     """
     if any(option is not None for option in (bundle, max_age, commit, key)):
         raise UsageError("a results file has no seal, so only its verdicts can be checked", "Give evidence.json.")
-    return replay(read(results))
+    recorded = run_in(results)
+    return recorded, replay(recorded.results)
 
 
 def _commit(commit: str | None) -> str | None:
