@@ -297,7 +297,7 @@ def test_finished_run_is_verified(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_finished_run_that_does_not_conform_is_verified_and_exits_with_1(invoke: Invoke, tmp_path: Path) -> None:
-    invoke("run", "--target", running.canned(tmp_path), "-k", "(good_key and header) or done_is_the_last")
+    invoke("run", "--target", running.canned(tmp_path), "-k", "(good_key and header) or ENV-2")
     told = invoke("verify", "turnproof-report")
     assert "it says    does not conform" in told.stdout
     assert (told.exit_code, "were confirmed by replay" in told.stdout) == (1, True)
