@@ -29,6 +29,10 @@ def ending(exchange: Exchange) -> str:
     return kept.strip("\n")
 
 
+ENVELOPE = 'OpenAI\'s error envelope, {"error": {"message": "...", "type": "...", "param": null, "code": null}}'
+"""How each refusal looks; `type` is `invalid_request_error` or `server_error`, `param` and `code` may be strings."""
+
+
 def expect_refusal(exchange: Exchange, statuses: Collection[int], why: str, mend: str, code: str | None = None) -> None:
     """The answer is an error envelope with one of `statuses` (and that `code`); `why` completes "for ..."."""
     wanted = " or ".join(map(str, sorted(statuses)))
@@ -41,7 +45,7 @@ def expect_refusal(exchange: Exchange, statuses: Collection[int], why: str, mend
         exchange,
     )
     wrong = flaw("error", exchange.json())
-    expect(wrong is None, f"OpenAI's error envelope for {why}", f"{wrong}; {shown(exchange)}", mend, exchange)
+    expect(wrong is None, f"{ENVELOPE}, for {why}", f"{wrong}; {shown(exchange)}", mend, exchange)
     if code is not None:
         came = error_of(exchange).get("code")
         expect(came == code, f"error.code {code!r} for {why}", repr(came), f"set error.code to {code!r}", exchange)

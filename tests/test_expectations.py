@@ -8,6 +8,7 @@ import pytest
 from harness.check import Nonconformance
 from harness.exchange import End, Exchange
 from harness.expectations import (
+    ENVELOPE,
     ending,
     expect_completion,
     expect_no_calls,
@@ -58,8 +59,8 @@ def test_refusal_in_the_envelope_is_as_expected() -> None:
         (answer(200, ERROR), "status 400 or 401 for x"),
         (answer(None, b""), "status 400 or 401 for x"),
         (answer(401, ERROR, "text/html"), "an error envelope as application/json for x"),
-        (answer(401, {"error": "no"}), "OpenAI's error envelope for x"),
-        (answer(401, b"no"), "OpenAI's error envelope for x"),
+        (answer(401, {"error": "no"}), f"{ENVELOPE}, for x"),
+        (answer(401, b"no"), f"{ENVELOPE}, for x"),
         (answer(401, {"error": {**ERROR["error"], "code": "other"}}), "error.code 'bad' for x"),
     ],
 )

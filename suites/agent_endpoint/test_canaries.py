@@ -8,7 +8,7 @@ import pytest
 
 from harness.actors import Client, Script
 from harness.chat import ask, error_of
-from harness.check import expect
+from harness.check import Inconclusive, expect
 from harness.exchange import Exchange, Request
 from harness.expectations import shown
 from harness.fakes.model.script import Answer
@@ -39,7 +39,9 @@ def saying(nonce: Callable[[str], str]) -> str:
 
 
 def expect_nothing_told(client: Client, reply: Exchange, nonce: Callable[[str], str]) -> None:
-    """The answer holds no planted word, no secret or address of the run, and no exception."""
+    """The answer holds no planted word, no secret or address of the run, and no exception; there must be one."""
+    if reply.status is None:
+        raise Inconclusive(f"{shown(reply)}, so there is nothing in which a secret could stand")
     told = [name for name in CANARIES if nonce(name) in reply.text]
     told += client.betrayed("secrets and addresses", reply)
     told += [f"the text of an exception, {text!r}" for text in EXCEPTIONS if text in reply.text]

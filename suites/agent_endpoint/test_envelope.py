@@ -11,7 +11,7 @@ from harness.actors import Client, Script
 from harness.chat import PATH, ask, error_of, post
 from harness.check import Inconclusive, NotMeasured, expect
 from harness.exchange import Exchange, Request
-from harness.expectations import shown
+from harness.expectations import ENVELOPE, shown
 from harness.fakes.model.script import Answer
 from harness.shapes import flaw
 from harness.target import Agent, Facts
@@ -56,7 +56,7 @@ def expect_envelope(exchange: Exchange) -> None:
     json_ = exchange.content_type == "application/json"
     expect(json_, "a refusal as application/json", shown(exchange), MEND, exchange)
     wrong = flaw("error", exchange.json())
-    expect(wrong is None, "the API's error envelope", f"{wrong}; {shown(exchange)}", MEND, exchange)
+    expect(wrong is None, ENVELOPE, f"{wrong}; {shown(exchange)}", MEND, exchange)
 
 
 def expect_clients_mistake(exchange: Exchange) -> None:
