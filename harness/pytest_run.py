@@ -7,13 +7,14 @@ import functools
 import io
 import os
 import random
+import re
 from collections.abc import Collection, Iterator
 from unittest import mock
 
 import pytest
 
 from harness.errors import HarnessError, UsageError
-from harness.requirements import SUITES, suite_folder
+from harness.requirements import SUITES, catalogue, suite_folder
 from harness.results import Planned
 from harness.suite_plugin import requirements_of
 
@@ -30,6 +31,8 @@ _OWN_PLUGINS = (
 # Nobody reads a terminal report or warnings of this run, and looking for what is left to warn of at its end is slow.
 _OFF = ("terminal", "cacheprovider", "unraisableexception", "threadexception", "tmpdir")
 _CLEARED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+_WORD = re.compile(r"[^\s()]+")
 
 
 def arguments(*extra: str) -> list[str]:
@@ -56,7 +59,8 @@ class _Collector:
         self.problems: list[str] = []
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        item.extra_keyword_matches.update(requirements_of(item))
+        ids = requirements_of(item)
+        item.extra_keyword_matches.update(ids, map(_whole, ids))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.planned = tuple(Planned(item.nodeid, requirements_of(item), title_of(item)) for item in session.items)
@@ -73,20 +77,32 @@ def title_of(item: pytest.Item) -> str:
 
 
 @functools.cache
+def _whole(requirement: str) -> str:
+    """A word that stands in no other requirement's, where the id alone may be the beginning of another."""
+    return f"{requirement}."
+
+
+def _with_whole_ids(expression: str, suite: str) -> str:
+    known = {requirement.id for requirement in catalogue(suite)}
+    return _WORD.sub(lambda word: _whole(word[0]) if word[0] in known else word[0], expression)
+
+
 def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
     """The checks of `suite` that match a pytest `-k` expression, in their order.
 
-    The expression is matched against the names of checks and the ids of their requirements. Raises UsageError when it
-    is none or nothing matches, HarnessError when a check cannot be collected.
+    The expression is matched against the names of checks and the ids of their requirements; a whole id in it is that of
+    one requirement: AE-REQ-1 is not AE-REQ-10. Raises UsageError when it is none or nothing matches, HarnessError when a
+    check cannot be collected.
     """
     collector, said = _Collector(), io.StringIO()
-    selection = ["-k", expression] if expression else []
+    selection = ["-k", _with_whole_ids(expression, suite)] if expression else []
     with isolated(), contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         code = pytest.main(arguments("--collect-only", *selection, str(suite_folder(suite))), plugins=[collector])
     if collector.problems:
         raise HarnessError(f"the checks of {suite} cannot be collected:\n" + "\n".join(collector.problems))
     if code == pytest.ExitCode.USAGE_ERROR:
-        raise UsageError(f"-k {expression!r} is not an expression", "write it as for pytest: -k 'STREAM and not done'")
+        hint = "write it as for pytest: -k 'STREAM and not done'; the words of a check's title are joined by _"
+        raise UsageError(f"-k {expression!r} is not an expression", hint)
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise HarnessError(f"the checks of {suite} cannot be collected:\n{said.getvalue()[-4000:]}")
     if not collector.planned:

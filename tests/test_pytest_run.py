@@ -31,6 +31,18 @@ def test_expression_selects_as_pytest_does() -> None:
     assert all("scope" in name and "exist" not in name for name in names)
 
 
+@pytest.mark.parametrize(
+    ("expression", "ids"),
+    [
+        ("AE-REQ-1", {"AE-REQ-1"}),
+        ("(AE-REQ-1 or AE-REQ-10) and not surrogate", {"AE-REQ-1", "AE-REQ-10"}),
+        ("REQ-1", {"AE-REQ-1", "AE-REQ-10", "AE-REQ-11", "AE-REQ-12"}),
+    ],
+)
+def test_whole_id_selects_one_requirement(expression: str, ids: set[str]) -> None:
+    assert {id_ for check in collect(SUITE, expression) for id_ in check.requirements} == ids
+
+
 def test_ids_do_not_depend_on_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = collect(SUITE, "auth")
     monkeypatch.chdir(tmp_path)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Judge a target; write results and reports.")
 @click.option("--target", "target", metavar="FILE|URL|NAME", help="What to judge (default: what the suite is for).")
 @click.option("--suite", metavar="NAME", help=f"Which suite (default: the target's): {', '.join(suites())}.")
-@click.option("-k", "expression", default="", metavar="EXPR", help="Only checks that match, as pytest's -k.")
+@click.option("-k", "expression", default="", metavar="EXPR", help="Only checks that match: names, ids.")
 @click.option("--strict", is_flag=True, help="SHOULD rows decide the exit code too.")
 @click.option("--require-all", is_flag=True, help="What is not measured counts like a failure.")
 @click.option("--out", default=Path("turnproof-report"), type=click.Path(path_type=Path), help="Folder for results.")
@@ -62,6 +62,7 @@ def run(
       turnproof run --target my-endpoint.toml --strict
       turnproof run --target my-endpoint.toml --write-waivers
       turnproof run --suite opencode_server --target opencode@1.18.33
+      turnproof run -k "AE-AUTH-1 or stream and not usage"
       TURNPROOF_API_KEY=... turnproof run --target http://127.0.0.1:9000 -k AUTH
       turnproof run --target running.toml --attach http://127.0.0.1:40123/0v8Kd...
       turnproof run --shard 2/5 --out shards/2
