@@ -91,8 +91,8 @@ def collect(suite: str, expression: str = "") -> tuple[Planned, ...]:
     """The checks of `suite` that match a pytest `-k` expression, in their order.
 
     The expression is matched against the names of checks and the ids of their requirements; a whole id in it is that of
-    one requirement: AE-REQ-1 is not AE-REQ-10. Raises UsageError when it is none or nothing matches, HarnessError when a
-    check cannot be collected.
+    one requirement: AE-REQ-1 is not AE-REQ-10. Raises UsageError when it is no expression or nothing matches,
+    HarnessError when a check cannot be collected.
     """
     collector, said = _Collector(), io.StringIO()
     selection = ["-k", _with_whole_ids(expression, suite)] if expression else []
