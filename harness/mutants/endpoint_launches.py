@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from collections.abc import Callable
@@ -10,36 +9,30 @@ from dataclasses import replace
 
 from harness.mutants.mutant import Mutant
 from harness.reference.endpoint.config import Config
-from harness.reference.endpoint.launched import LaunchedOpencode, Server, command_of
+from harness.reference.endpoint.launched import LaunchedOpencode, Server
 from harness.reference.endpoint.opencode import Opencode, ReadEvents
 from harness.reference.endpoint.parts import Parts
-from harness.supervised import Supervised
 
 
 class _TrustsThePort(Server):
     """Takes whoever listens on the port for the opencode that it started, and asks without a password."""
 
-    def _start(self) -> Supervised:
-        env = {**os.environ, "OPENCODE_SERVER_PASSWORD": self.password}
-        folder = self.prepare()
-        process = Supervised.start(command_of(self.port), env=env, cwd=folder, name="opencode")
+    def start(self) -> None:
+        self.begin()
         end = time.monotonic() + self.launching.within
         while time.monotonic() < end:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     break
             time.sleep(0.05)
-        return process
 
 
 class _StartsBare(Server):
     """Does not reckon with an opencode that is not there."""
 
-    def _start(self) -> Supervised:
-        env = {**os.environ, "OPENCODE_SERVER_PASSWORD": self.password}
-        process = Supervised.start(command_of(self.port), env=env, cwd=self.prepare(), name="opencode")
-        process.stop()
-        return super()._start()
+    def start(self) -> None:
+        self.begin().stop()
+        super().start()
 
 
 def _with(server: type[Server]) -> Callable[[Config, ReadEvents], Opencode]:

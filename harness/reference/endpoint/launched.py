@@ -29,38 +29,48 @@ class Server:
         self.launching, self.port, self.password = launching, port, password
         self._settings = settings
         self._process: Supervised | None = None
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Future[None] | None = None
 
     async def be_up(self) -> None:
-        """Start it unless it runs; raises OpencodeError when it does not come up."""
-        async with self._starting:
-            if self._process is None or self._process.poll() is not None:
-                self._process = await asyncio.to_thread(self._start)
+        """Start it unless it runs; raises OpencodeError when it does not come up.
+
+        A start outlasts the turn that it was begun for, which may be given up: the next one waits for the same.
+        """
+        if self._starting is None or (self._starting.done() and not self._runs()):
+            self._starting = asyncio.ensure_future(asyncio.to_thread(self.start))
+        await asyncio.shield(self._starting)
 
     def stop(self) -> None:
-        """End it, if it was started."""
+        """End it, if it was started, were it still coming up."""
         if self._process is not None:
             self._process.stop()
 
-    def prepare(self) -> Path:
+    def start(self) -> None:
+        """Start it and wait until it says that it listens; raises OpencodeError when it does not come up."""
+        try:
+            process = self.begin()
+        except StartFailed as error:
+            raise OpencodeError(f"opencode cannot be started: {error.reason}") from error
+        if process.wait_for_line(_READY, time.monotonic() + self.launching.within) is None:
+            process.stop()
+            raise OpencodeError("opencode did not come up")
+
+    def begin(self) -> Supervised:
+        """Start the process, which is ended by `stop` from now on; raises StartFailed."""
+        env = {**os.environ, "OPENCODE_SERVER_PASSWORD": self.password}
+        command = command_of(self.port)
+        self._process = Supervised.start(command, env=env, cwd=self._prepare(), name="opencode", ready_line=_READY)
+        return self._process
+
+    def _prepare(self) -> Path:
         """The folder that it runs in, with its configuration."""
         folder = Path(self.launching.folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "opencode.json").write_text(json.dumps(self._settings), encoding="utf-8")
         return folder
 
-    def _start(self) -> Supervised:
-        env = {**os.environ, "OPENCODE_SERVER_PASSWORD": self.password}
-        try:
-            process = Supervised.start(
-                command_of(self.port), env=env, cwd=self.prepare(), name="opencode", ready_line=_READY
-            )
-        except StartFailed as error:
-            raise OpencodeError(f"opencode cannot be started: {error.reason}") from error
-        if process.wait_for_line(_READY, time.monotonic() + self.launching.within) is None:
-            process.stop()
-            raise OpencodeError("opencode did not come up")
-        return process
+    def _runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
 
 class LaunchedOpencode(Opencode):

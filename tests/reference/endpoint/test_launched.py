@@ -63,6 +63,16 @@ def test_opencode_that_ended_is_started_again(run: Run) -> None:
     assert str(run(scenario, None)).startswith("ses_")
 
 
+def test_start_goes_on_when_the_turn_that_it_was_begun_for_is_given_up(run: Run) -> None:
+    async def scenario(opencode: Opencode) -> str:
+        given_up = asyncio.create_task(session(opencode))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        return await session(opencode)
+
+    assert str(run(scenario, None)).startswith("ses_")
+
+
 @pytest.mark.parametrize("fault", [fault for fault in LAUNCH_FAULTS if fault != "never ready"])
 def test_opencode_that_cannot_be_started_is_told(run: Run, fault: LaunchFault) -> None:
     with pytest.raises(OpencodeError):
