@@ -86,11 +86,7 @@ class Opencode:
 
     def session(self, label: str = "session", query: str = "", **body: Any) -> str:
         """The id of a new session; raises Inconclusive when there is none."""
-        created = self.call(label, "POST", f"/session{query}", {"title": "checked", **body})
-        session = created.json()
-        if created.status != 200 or not isinstance(session, dict) or not isinstance(session.get("id"), str):
-            raise Inconclusive(f"no session came to be: {created.status} {beginning(created.text, 200)}")
-        return str(session["id"])
+        return session_in(self.call(label, "POST", f"/session{query}", {"title": "checked", **body}))
 
     def prompt(self, label: str, session: str, text: str, **body: Any) -> Exchange:
         """Begin a turn in the server's background."""
@@ -143,6 +139,14 @@ _BESIDE = ("session.updated", "session.diff", "message.updated")
 
 def _has_status(seen: Iterable[Exchange], label: str) -> bool:
     return any(exchange.label == label and exchange.status is not None for exchange in seen)
+
+
+def session_in(created: Exchange) -> str:
+    """The id of the session that was made; raises Inconclusive when there is none."""
+    session = created.json()
+    if created.status != 200 or not isinstance(session, dict) or not isinstance(session.get("id"), str):
+        raise Inconclusive(f"no session came to be: {created.status} {beginning(created.text, 200)}")
+    return str(session["id"])
 
 
 def prompt(text: str, **body: Any) -> dict[str, Any]:
@@ -219,6 +223,12 @@ def await_calls(journal: JournalReader, label: str, word: str, count: int = 1) -
     return found
 
 
+def ids_in(listed: Exchange) -> list[str]:
+    """The ids of what a list holds; none for an answer that is no list."""
+    entries = listed.json()
+    return [str(entry.get("id")) for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
 def expect_not_found(reply: Exchange, message: str) -> None:
     """404 with a NotFoundError that says so."""
     wanted = {"name": "NotFoundError", "data": {"message": message}}
@@ -228,7 +238,7 @@ def expect_not_found(reply: Exchange, message: str) -> None:
 def expect_unknown_error(reply: Exchange) -> None:
     """500 with an UnknownError that has a reference."""
     body = reply.json() if isinstance(reply.json(), dict) else {}
-    data = body.get("data", {})
+    data = body["data"] if isinstance(body.get("data"), dict) else {}
     told = str(data.get("message")).startswith("Unexpected server error") and str(data.get("ref")).startswith("err_")
     right = reply.status == 500 and body.get("name") == "UnknownError" and told
     expect(right, "500 UnknownError with a reference", shown(reply), "do as opencode does", reply)

@@ -18,6 +18,7 @@ from harness.opencode_calls import (
     calls_with,
     has,
     idle,
+    ids_in,
     kinds,
     named,
     of,
@@ -43,8 +44,8 @@ def asked(
     id_ = opencode.session(**session)
     opencode.prompt("ask", id_, word)
     questions = named(kind, of(id_, ear.until("asked", has(kind, id_))))
-    if not questions:
-        raise Inconclusive("nothing was asked")
+    if not questions or not isinstance(questions[0].get("id"), str):
+        raise Inconclusive("nothing with an id was asked")
     return id_, ear, questions[0]
 
 
@@ -68,8 +69,7 @@ def test_a_read_outside_the_folder_is_asked_for(
     names = [question.get("permission") for question in questions]
     expect(names == ["external_directory"], "permission external_directory", repr(names), MEND, reply)
     listed = opencode.call("list", "GET", "/permission")
-    ids = [entry["id"] for entry in listed.json() or []]
-    expect(questions[0]["id"] in ids, "the question in the list", shown(listed), MEND, listed)
+    expect(questions[0].get("id") in ids_in(listed), "the question in the list", shown(listed), MEND, listed)
     calls = calls_with(journal, "calls", nonce("asked"))
     waiting = len(calls) == 1 and not idle(session)(ear.until("waiting", bool))
     expect(waiting, "a turn that waits", f"{len(calls)} model calls", MEND, reply)
@@ -130,8 +130,7 @@ def test_a_question_outlives_its_turn(opencode: Opencode, script: Script, nonce:
     opencode.abort("abort", session)
     ear.until("idle", idle(session))
     listed = opencode.call("list", "GET", "/permission")
-    ids = [entry["id"] for entry in listed.json() or []]
-    expect(question["id"] in ids, "the question in the list", shown(listed), MEND, listed)
+    expect(question["id"] in ids_in(listed), "the question in the list", shown(listed), MEND, listed)
 
 
 @pytest.mark.requirement("OS-ASK-6")
@@ -155,8 +154,7 @@ def test_a_question_to_the_user_waits(
     """Answering lets the turn go on, rejecting ends it."""
     session, ear, question = asked(opencode, script, nonce("asked"), CHOICE, "question.asked")
     listed = opencode.call("list", "GET", "/question")
-    ids = [entry["id"] for entry in listed.json() or []]
-    expect(question["id"] in ids, "the question in the list", shown(listed), MEND, listed)
+    expect(question["id"] in ids_in(listed), "the question in the list", shown(listed), MEND, listed)
     path = f"/question/{question['id']}"
     if answered:
         reply = opencode.call("reply", "POST", f"{path}/reply", {"answers": [["A"]]})
