@@ -9,7 +9,7 @@ from harness import kilo_agent_target, kilo_target, model_server
 from harness.discovery import discovered
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
-from harness.fakes.model.script import Answer, Rule, messages_of
+from harness.fakes.model.script import Answer, Rule, told
 from harness.kilo_agents import LiveAgents
 from harness.launch import Launch, launched
 from harness.opencode import MODELS, PROVIDER, STAND_IN
@@ -19,6 +19,7 @@ from harness.telling import beginning
 from harness.world import derive_nonce
 
 _CHECK = "doctor"
+_OTHER_OPENCODE = "try another version, or the stand-in: turnproof doctor stand-in"
 _CONFIGURE = "let it use the addresses that turnproof up printed"
 
 
@@ -68,7 +69,8 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
         return
     live.use_model_rules((Rule(asked, (Answer(text=answered),)),))
     body = {"model": agent.id, "messages": [{"role": "user", "content": asked}]}
-    reply = _send(launch, key.name, Request("POST", "/v1/chat/completions", _JSON, json.dumps(body).encode()))
+    request = Request("POST", "/v1/chat/completions", _JSON, json.dumps(body).encode())
+    reply = live.send(request, _CHECK, key.name)
     models, prompts = live.seen("model"), live.seen("opencode")
     live.close_window()
     if reply.status in (401, 403):
@@ -80,7 +82,7 @@ def round_trip(launch: Launch, seed: str, say: Say) -> None:
         raise _lost(launch, reply, prompts, models, asked)
     say("a nonce made it all the way round", f"client, target, opencode, model server, in {reply.duration or 0:.1f} s")
     passed = any(asked in _sent(prompt) for prompt in prompts) or not live.observes("opencode")
-    if not any(_holds(call, asked) for call in models) or not passed:
+    if not told(models, asked) or not passed:
         message = "the target answered, but the prompt passed none of our journals"
         hint = "let it use {opencode_url}" if launch.target.url is None else _CONFIGURE
         raise TargetNotReady("the journals saw it", message, hint, launch.log())
@@ -92,7 +94,11 @@ def _round_trip_of_opencode(launch: Launch, seed: str, say: Say) -> None:
     asked, answered = (derive_nonce(seed, _CHECK, label) for label in ("asked", "answered"))
     live = launch.live
     live.use_model_rules((Rule(asked, (Answer(text=answered),)),))
-    session = _call_opencode(launch, "/session", {"title": _CHECK}).json() or {}
+    created = _call_opencode(launch, "/session", {"title": _CHECK})
+    session = created.json()
+    if created.status != 200 or not isinstance(session, dict):
+        message = f"POST /session answered {_shown(created)}"
+        raise TargetNotReady("a nonce makes it all the way round", message, _OTHER_OPENCODE)
     body = {
         "model": {"providerID": PROVIDER, "modelID": MODELS[0]},
         "parts": [{"type": "text", "text": asked}],
@@ -100,17 +106,15 @@ def _round_trip_of_opencode(launch: Launch, seed: str, say: Say) -> None:
     reply = _call_opencode(launch, f"/session/{session.get('id')}/message", body)
     calls = live.seen("model")
     live.close_window()
-    if reply.status != 200 or answered not in reply.text or not any(_holds(call, asked) for call in calls):
+    if reply.status != 200 or answered not in reply.text or not told(calls, asked):
         message = f"{len(calls)} calls reached the model server; opencode answered {_shown(reply)}"
-        hint = "try another version, or the stand-in: turnproof doctor stand-in"
-        raise TargetNotReady("a nonce makes it all the way round", message, hint)
+        raise TargetNotReady("a nonce makes it all the way round", message, _OTHER_OPENCODE)
     say("a nonce made it all the way round", f"client, opencode, model server, in {reply.duration or 0:.1f} s")
 
 
 def _call_opencode(launch: Launch, path: str, body: object) -> Exchange:
-    headers = (*_JSON, ("authorization", f"Basic {next(iter(launch.live.keys.values()))}"))
-    pending = launch.live.begin(Request("POST", path, headers, json.dumps(body).encode()), _CHECK)
-    return launch.live.find(pending.result())
+    (key,) = launch.live.keys
+    return launch.live.send(Request("POST", path, _JSON, json.dumps(body).encode()), _CHECK, key, "Basic")
 
 
 _JSON = (("content-type", "application/json"),)
@@ -124,14 +128,8 @@ def _agent_with_model(facts: Facts, ids: tuple[str, ...]) -> Agent:
     raise TargetNotReady("a key works", "no valid key has an agent with a model", "add one to [[keys]] agents")
 
 
-def _send(launch: Launch, key: str, request: Request) -> Exchange:
-    headers = (*request.headers, ("authorization", f"Bearer {launch.live.keys[key]}"))
-    pending = launch.live.begin(Request(request.method, request.target, headers, request.body), "doctor")
-    return launch.live.find(pending.result())
-
-
 def _key_works(launch: Launch, key: str) -> None:
-    reply = _send(launch, key, Request("GET", "/v1/models"))
+    reply = launch.live.send(Request("GET", "/v1/models"), _CHECK, key)
     launch.live.close_window()
     if reply.status != 200 or not isinstance(reply.json(), dict):
         raise TargetNotReady("a key works", f"GET /v1/models answered {_shown(reply)}", "check [[keys]]", launch.log())
@@ -141,7 +139,7 @@ def _lost(
     launch: Launch, reply: Exchange, prompts: tuple[Exchange, ...], models: tuple[Exchange, ...], asked: str
 ) -> TargetNotReady:
     """The failure that tells how far the nonce came."""
-    if not launch.live.observes("opencode") and not any(_holds(call, asked) for call in models):
+    if not launch.live.observes("opencode") and not told(models, asked):
         where = "it never reached the model server"
     elif not launch.live.observes("opencode"):
         where = "it reached the model server, and its answer did not come back"
@@ -149,7 +147,7 @@ def _lost(
         where = "it never reached opencode"
     elif not any(asked in _sent(prompt) for prompt in prompts):
         where = "the target spoke to opencode but did not pass the prompt on"
-    elif not any(_holds(call, asked) for call in models):
+    elif not told(models, asked):
         where = "opencode was prompted but did not call the model server"
     else:
         where = "it reached the model server, and its answer did not come back"
@@ -160,10 +158,6 @@ def _lost(
 
 def _sent(exchange: Exchange) -> str:
     return exchange.request.body.decode("utf-8", "replace")
-
-
-def _holds(call: Exchange, nonce: str) -> bool:
-    return any(nonce in text for _, text in messages_of(call.request.json()))
 
 
 def _shown(reply: Exchange) -> str:

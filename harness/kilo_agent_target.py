@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import TargetNotReady
-from harness.exchange import Exchange, Request
-from harness.fakes.model.script import Answer, Rule, messages_of
+from harness.exchange import Request
+from harness.fakes.model.script import Answer, Rule, told
 from harness.fetch import fetch
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.kilo_behind import MODELS, STAND_IN, KiloPart
@@ -74,12 +74,8 @@ def round_trip(live: LiveAgents, seed: str) -> tuple[str, str]:
     calls = live.seen("model")
     log = live.log(wanted)
     live.close_window()
-    if reply.status != 200 or answered not in reply.text or not any(_holds(call, asked) for call in calls):
+    if reply.status != 200 or answered not in reply.text or not told(calls, asked):
         came = f"{reply.status}: {beginning(reply.text)}" if reply.status else f"nothing ({reply.error})"
         message = f"{len(calls)} calls reached the model server; the agent answered {came}"
         raise TargetNotReady("a nonce makes it all the way round", message, "see its output", log)
     return "a nonce made it all the way round", f"client, agent, kilo, model server, in {reply.duration or 0:.1f} s"
-
-
-def _holds(call: Exchange, nonce: str) -> bool:
-    return any(nonce in text for _, text in messages_of(call.request.json()))

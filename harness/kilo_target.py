@@ -9,9 +9,8 @@ from pathlib import Path
 
 from harness.behind import ModelAlone, ModelBehind
 from harness.errors import TargetNotReady, UsageError
-from harness.exchange import Exchange
 from harness.fakes.kilo.rules import NEWEST
-from harness.fakes.model.script import Answer, Rule, messages_of
+from harness.fakes.model.script import Answer, Rule, told
 from harness.fetch import fetch
 from harness.kilo_cli import MODELS
 from harness.kilo_desk import KiloDesk, open_desk
@@ -116,11 +115,7 @@ def round_trip(target: Target, desk: KiloDesk, live: LiveTarget, seed: str) -> t
     ran = desk.cli.begin(turn(prompt=asked)).result(target.deadline)
     calls = live.seen("model")
     live.close_window()
-    if answered not in ran.stdout or not any(_holds(call, asked) for call in calls):
+    if answered not in ran.stdout or not told(calls, asked):
         message = f"{len(calls)} calls reached the model server; the CLI ended with status {ran.status}"
         raise TargetNotReady("a nonce makes it all the way round", message, "see its output", ran.stdout + ran.stderr)
     return "a nonce made it all the way round", f"prompt, CLI, model server, in {ran.seconds:.1f} s"
-
-
-def _holds(call: Exchange, nonce: str) -> bool:
-    return any(nonce in text for _, text in messages_of(call.request.json()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from types import TracebackType
 
 from harness.behind import Behind
@@ -86,6 +87,11 @@ class LiveTarget:
         future = self._engine.submit(self._client.send(request, recording, self._deadline))
         self._pending.append(PendingRequest(self._journal, recording, future))
         return self._pending[-1]
+
+    def send(self, request: Request, label: str, key: str, scheme: str = "Bearer") -> Exchange:
+        """A request with the key of that name, and its answer."""
+        headers = (*request.headers, ("authorization", f"{scheme} {self.keys[key]}"))
+        return self.find(self.begin(replace(request, headers=headers), label).result())
 
     def seen(self, hop: Hop) -> tuple[Exchange, ...]:
         """What a hop has carried in this window."""

@@ -7,12 +7,10 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from harness.behind import ModelAlone, ModelBehind
 from harness.chat import ask
 from harness.errors import TargetNotReady
-from harness.exchange import Exchange, Request
 from harness.fakes.model.face import Face, over_without_output
 from harness.fakes.model.faces import WINDOW, face_named
 from harness.fakes.model.script import Answer, Rule
@@ -127,7 +125,7 @@ def round_trip(target: Target, live: LiveTarget, seed: str) -> tuple[str, str]:
     scripted = live.observes("model")
     if scripted:
         live.use_model_rules((Rule(asked, (Answer(text=answered),)),))
-    reply = _send(live, key.name, ask(key.agents[0], f"Say {asked} and nothing more.", max_tokens=64))
+    reply = live.send(ask(key.agents[0], f"Say {asked} and nothing more.", max_tokens=64), _CHECK, key.name)
     calls = live.seen("model")
     live.close_window()
     if reply.status != 200 or (scripted and answered not in reply.text):
@@ -138,9 +136,3 @@ def round_trip(target: Target, live: LiveTarget, seed: str) -> tuple[str, str]:
     if not any(asked.encode() in call.request.body for call in calls):
         raise TargetNotReady("the journal saw it", "the answer came from elsewhere", "let it use {model_url}")
     return "a nonce made it all the way round", f"through {target.name}, in {reply.duration or 0:.1f} s"
-
-
-def _send(live: LiveTarget, key: str, request: Request) -> Exchange:
-    headers: Any = (*request.headers, ("authorization", f"Bearer {live.keys[key]}"))
-    pending = live.begin(Request(request.method, request.target, headers, request.body), _CHECK)
-    return live.find(pending.result())

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from harness.exchange import Exchange
 from harness.fakes.plan import Gate
 
 Fault = Literal["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_chunk", "no_done"]
@@ -123,6 +124,11 @@ def messages_of(body: Any) -> list[tuple[str, str]]:
     if not isinstance(messages, list):
         return []
     return [(str(m.get("role")), text_of(m.get("content"))) for m in messages if isinstance(m, dict)]
+
+
+def told(calls: Iterable[Exchange], word: str) -> bool:
+    """Whether a message of one of these chat completions calls holds `word`."""
+    return any(word in text for call in calls for _, text in messages_of(call.request.json()))
 
 
 def call_kind(body: Any) -> CallKind:
