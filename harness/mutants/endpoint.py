@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.errors import UsageError
 from harness.mutants.endpoint_access import ACCESS
 from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_keys import KEYS
@@ -21,7 +20,7 @@ from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.endpoint_streams import STREAMS
 from harness.mutants.endpoint_turns import TURNS
-from harness.mutants.mutant import Mutant, changing, named
+from harness.mutants.mutant import Mutant, changing, named, served
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
 from harness.reference.endpoint.agents import Agents, Model, model_of
 from harness.reference.endpoint.chat_request import Message, last_user, read_content
@@ -250,12 +249,7 @@ def find(name: str) -> Mutant[Parts]:
 
 def main(arguments: Sequence[str]) -> int:
     """Serve the mutant that the first argument names; the exit code."""
-    try:
-        mutant = find(arguments[0] if arguments else "")
-    except UsageError as error:
-        sys.stderr.write(f"{error.message}\n{error.hint}\n")
-        return error.exit_code
-    return serve(arguments[1:], mutant.apply(Parts()), f"python -m harness.mutants.endpoint {mutant.name}")
+    return served(arguments, MUTANTS, serve, Parts(), "harness.mutants.endpoint")
 
 
 if __name__ == "__main__":

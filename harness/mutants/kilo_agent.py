@@ -8,11 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from harness.errors import UsageError
 from harness.mutants.kilo_agent_answers import ANSWERS
 from harness.mutants.kilo_agent_runs import RUNS
 from harness.mutants.kilo_agent_settings import SETTINGS
-from harness.mutants.mutant import Mutant, named
+from harness.mutants.mutant import Mutant, named, served
 from harness.reference.kilo.parts import Parts
 from harness.reference.kilo.serve import serve
 
@@ -26,12 +25,7 @@ def find(name: str) -> Mutant[Parts]:
 
 def main(arguments: Sequence[str]) -> int:
     """Serve the mutant that the first argument names; the exit code."""
-    try:
-        mutant = find(arguments[0] if arguments else "")
-    except UsageError as error:
-        sys.stderr.write(f"{error.message}\n{error.hint}\n")
-        return error.exit_code
-    return serve(arguments[1:], mutant.apply(Parts()), f"python -m harness.mutants.kilo_agent {mutant.name}")
+    return served(arguments, MUTANTS, serve, Parts(), "harness.mutants.kilo_agent")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -9,6 +10,8 @@ from typing import Any, Generic, TypeVar
 from harness.errors import UsageError
 
 P = TypeVar("P")
+Serve = Callable[[Sequence[str], P, str], int]
+"""Serves what is made of these parts, as its command line tells; the last argument is how it was called."""
 
 
 @dataclass(frozen=True)
@@ -45,3 +48,13 @@ def named(name: str, mutants: Sequence[M]) -> M:
         if mutant.name == name:
             return mutant
     raise UsageError(f"no mutant is called {name!r}", f"Known: {', '.join(mutant.name for mutant in mutants)}.")
+
+
+def served(arguments: Sequence[str], mutants: Sequence[Mutant[P]], serve: Serve[P], parts: P, module: str) -> int:
+    """Serve the mutant that the first argument names, made of `parts`; the exit code."""
+    try:
+        mutant = named(arguments[0] if arguments else "", mutants)
+    except UsageError as error:
+        sys.stderr.write(f"{error.message}\n{error.hint}\n")
+        return error.exit_code
+    return serve(arguments[1:], mutant.apply(parts), f"python -m {module} {mutant.name}")
