@@ -29,6 +29,14 @@ class CallFailed(Exception):
     """There was no connection, or it broke, or what came over it is no HTTP."""
 
 
+class Bodiless(Exception):
+    """So much came without a byte of a body that nothing but a head, a trailer or a framing without an end is there."""
+
+
+BODILESS_BYTES = 1 << 20
+"""So many bytes without one of a body are kept waiting for it: a head without an end costs no more memory."""
+
+
 def encode_request(method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes) -> bytes:
     """A request as it goes over the wire."""
     lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
@@ -51,7 +59,7 @@ class HttpCall(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._over: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
         self._headers: list[tuple[str, str]] = []
-        self._status = 0
+        self._status = self._bodiless = 0
         self._framed = self._complete = False
 
     @property
@@ -94,6 +102,7 @@ class HttpCall(asyncio.Protocol):
         """Part of `asyncio.Protocol`."""
         if self._over.done():
             return
+        self._bodiless += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
@@ -101,6 +110,8 @@ class HttpCall(asyncio.Protocol):
         else:
             if self._complete:
                 self._end(None)
+            elif self._bodiless > BODILESS_BYTES:
+                self._end(Bodiless(f"more than {BODILESS_BYTES:,} bytes without one of a body"))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Part of `asyncio.Protocol`."""
@@ -127,6 +138,7 @@ class HttpCall(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         """Called by the parser."""
+        self._bodiless = 0
         if not self._over.done():
             self._receiver.data(body)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -75,6 +76,35 @@ def test_an_answer_is_not_begun_before_its_head_is_whole() -> None:
     assert not call.begun
 
 
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX-A: ", b"a" * 65_536),
+        (b"HTTP/1.1 200 OK\r\n", b"a: b\r\n" * 10_000),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000),
+        (CHUNKED[:-2], b"a: b\r\n" * 10_000),
+        (CHUNKED[:-5] + b"4;", b"a" * 65_536),
+    ],
+    ids=["header", "headers", "heads", "trailers", "extension of a chunk"],
+)
+def test_what_has_no_end_and_is_no_body_is_given_up(begun: bytes, more: bytes) -> None:
+    assert "Bodiless: more than 1,048,576 bytes" in asyncio.run(_told_without_end(begun, more))
+
+
+def test_a_long_body_in_small_chunks_is_not_given_up() -> None:
+    said = CHUNKED[:-5] + b"1\r\nx\r\n" * 400_000 + CHUNKED[-5:]
+
+    async def main() -> tuple[HttpCall, Noted]:
+        noted = Noted()
+        call = HttpCall("GET", noted)
+        for at in range(0, len(said), 65_536):
+            call.data_received(said[at : at + 65_536])
+        return call, noted
+
+    call, noted = asyncio.run(main())
+    assert (call.whole, len(noted.body)) == (True, 400_004)
+
+
 def test_what_comes_after_a_stop_is_not_told() -> None:
     async def main() -> bytes:
         noted = Noted()
@@ -90,6 +120,25 @@ def test_what_comes_after_a_stop_is_not_told() -> None:
 def test_a_refused_connection_is_told_by_its_name() -> None:
     with pytest.raises(CallFailed, match=r"^ConnectionRefusedError: "):
         asyncio.run(_call(f"http://127.0.0.1:{free_port()}"))
+
+
+async def _told_without_end(begun: bytes, more: bytes) -> str:
+    """Why a call to a server was given up that says `more` again and again."""
+
+    async def say(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(begun)
+        with contextlib.suppress(OSError):
+            while not writer.is_closing():
+                writer.write(more)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(say, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    async with server:
+        with pytest.raises(CallFailed) as caught:
+            await HttpCall("GET", Noted()).run(f"http://{host}:{port}", GET)
+    return str(caught.value)
 
 
 async def _call(url: str) -> None:
