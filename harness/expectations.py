@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from harness.actors import JournalReader
 from harness.chat import Stream, content_of, error_of, stream_of
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.shapes import flaw
 from harness.telling import beginning, concealed
+
+REACHED_SECONDS = 1.0
+"""How long after its answer a turn may take to come as far as the model."""
 
 
 def shown(exchange: Exchange) -> str:
@@ -98,6 +102,18 @@ def expect_said(text: str, nonce: str, exchange: Exchange) -> None:
     expect(
         nonce in text, f"an answer that holds the model's word {nonce}", beginning(text) or "empty text", mend, exchange
     )
+
+
+def expect_reached(journal: JournalReader, word: str, reply: Exchange, why: str) -> None:
+    """The turn came as far as the model: who refuses everything has refused nothing in particular."""
+
+    def reached(calls: Sequence[Exchange]) -> bool:
+        return any(word.encode() in call.request.body for call in calls)
+
+    calls = journal.wait(f"reached: {why}", "model", reached, REACHED_SECONDS)
+    came = f"{len(calls)} model calls, and none holds it; the answer was {shown(reply)}"
+    mend = "prompt opencode, and answer by what comes of it"
+    expect(reached(calls), f"a model call with the word {word} of the prompt for {why}", came, mend, reply)
 
 
 def expect_no_calls(calls: Sequence[Exchange], where: str, why: str) -> None:

@@ -68,6 +68,7 @@ NOTHING: dict[str, Handler | None] = {
     "always 500": answering(lambda _: (500, {"error": {**ENVELOPE, "type": "server_error"}})),
     "echo": echo,
     "echo as a stream": echo_as_stream,
+    "always 502": answering(lambda _: (502, {"error": {**ENVELOPE, "type": "server_error", "code": "agent_error"}})),
     "always 401": answering(lambda _: (401, {"error": {**ENVELOPE, "code": "invalid_api_key"}})),
     "always 404": answering(lambda _: (404, {"error": ENVELOPE})),
     "always 400": answering(lambda _: (400, {"error": ENVELOPE})),

@@ -10,7 +10,7 @@ from harness.actors import Client, Clock, JournalReader, Script
 from harness.chat import ask
 from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
-from harness.expectations import expect_refusal, shown
+from harness.expectations import expect_reached, expect_refusal, shown
 from harness.fakes.model.script import Answer
 from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
@@ -113,12 +113,19 @@ def test_a_turn_without_an_end_is_refused_at_the_deadline(
 @pytest.mark.waits
 @pytest.mark.requirement("AE-FAULT-5")
 def test_an_endless_loop_of_steps_is_refused_at_the_deadline(
-    client: Client, script: Script, nonce: Callable[[str], str], target: Facts, key: KeyFacts, agent: Agent
+    client: Client,
+    script: Script,
+    journal: JournalReader,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
 ) -> None:
     """Without a finish reason opencode asks the model again and again; the client does not wait for it."""
     script.answer("endless", ENDLESS, nonce=nonce("endless"))
     reply = client.send("ask", ask(agent.id, nonce("endless")), key=key.name)
     expect_refused_in_time(reply, target, "the model is asked without end")
+    expect_reached(journal, nonce("endless"), reply, "an endless loop of steps")
 
 
 @pytest.mark.waits

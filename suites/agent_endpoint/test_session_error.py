@@ -11,7 +11,7 @@ from harness.actors import Client, JournalReader, Script
 from harness.chat import ask, prompts_in
 from harness.check import expect
 from harness.exchange import Exchange
-from harness.expectations import expect_completion, expect_refusal, expect_said, shown
+from harness.expectations import expect_completion, expect_reached, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
 from harness.tap_script import SESSION, Inject, Reply
 from harness.target import Agent, Facts
@@ -111,6 +111,7 @@ def failed_message(error: dict[str, Any]) -> dict[str, Any]:
 def test_a_failure_of_the_model_is_a_prompt_failure(
     client: Client,
     script: Script,
+    journal: JournalReader,
     nonce: Callable[[str], str],
     target: Facts,
     key: KeyFacts,
@@ -121,6 +122,7 @@ def test_a_failure_of_the_model_is_a_prompt_failure(
     script.answer("failure", answer, nonce=nonce("asked"), summary=answer)
     reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
     expect_prompt_failure(reply, target, "a model server's failure")
+    expect_reached(journal, nonce("asked"), reply, "a model server's failure")
 
 
 @pytest.mark.requirement("AE-FAULT-3")
@@ -155,7 +157,7 @@ def test_an_error_of_another_session_changes_nothing(
 
 @pytest.mark.requirement("AE-FAULT-3")
 def test_after_a_recovered_overflow_the_summary_is_not_the_answer(
-    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
+    client: Client, script: Script, journal: JournalReader, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
 ) -> None:
     """opencode compacts and goes on: the later answer, or a 502, but never the summary it made on the way."""
     steps = (OVER_WINDOW, Answer(text=nonce("said")))
@@ -165,5 +167,6 @@ def test_after_a_recovered_overflow_the_summary_is_not_the_answer(
     expect(nonce("summary") not in reply.text, "no compaction summary in the answer", shown(reply), mend, reply)
     if reply.status == 502:
         expect_refusal(reply, {502}, "a context overflow", MEND)
+        expect_reached(journal, nonce("asked"), reply, "a context overflow")
     else:
         expect_said(expect_completion(reply, "a recovered overflow"), nonce("said"), reply)
