@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.mutants.endpoint_access import ACCESS
+from harness.mutants.endpoint_extremes import EXTREMES
 from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_keys import KEYS
 from harness.mutants.endpoint_launches import LAUNCHES
+from harness.mutants.endpoint_refusals import REFUSALS
 from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.endpoint_streams import STREAMS
@@ -238,6 +240,8 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *KEYS,
     *ACCESS,
     *REQUESTS,
+    *EXTREMES,
+    *REFUSALS,
     *LAUNCHES,
 )
 

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from harness.mutants.mutant import Mutant, changing
-from harness.reference.endpoint.access import authenticate, list_agents, refuse_key
-from harness.reference.endpoint.agents import Agents
+from harness.reference.endpoint.access import authenticate, bearer, list_agents, refuse_key
+from harness.reference.endpoint.agents import Agents, Model, describe, model_of
 from harness.reference.endpoint.chat_request import ChatRequest, parse
 from harness.reference.endpoint.driver import Why, abort_turn
 from harness.reference.endpoint.envelope import Refusal
-from harness.reference.endpoint.keys import Key, KeyStore
+from harness.reference.endpoint.keys import Key, KeyStore, digest
 from harness.reference.endpoint.opencode import Opencode
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.turn import Failure, Reply, Step, Turn
 
 _NOBODY = Key("", ("?",), 0.0, None, None, revoked=False)
+_KEY_LENGTH = 52
+"""Characters of the keys that are minted."""
+
+_ALIKE = 0.82
 _asking: ContextVar[Key] = ContextVar("asking")
 _pool: list[Key] = []
+
+
+class _KeepsKey:
+    """Takes a request without a key for one of whoever came last."""
+
+    def __init__(self) -> None:
+        self._last: Key | None = None
+
+    def authenticate(self, header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+        if self._last is None or bearer(header):
+            self._last = authenticate(header, store, now, parts)
+        return self._last
+
+
+def _any_scheme(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+    *_, token = (header or "").split(" ")
+    return authenticate(f"Bearer {token}", store, now, parts)
+
+
+def _known_keys_only(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+    """Refuses no key but those that are known to be expired or revoked; who is unknown is the first that is known."""
+    token = bearer(header)
+    if token and store.find(token) is None:
+        return store.list()[0]
+    return authenticate(header, store, now, parts)
+
+
+def _digest_of_head(secret: str) -> str:
+    return digest(secret[:_KEY_LENGTH])
+
+
+def _repeat_key(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+    try:
+        return authenticate(header, store, now, parts)
+    except Refusal as refusal:
+        refusal.message = f"Incorrect API key provided: {bearer(header)}."
+        raise
 
 
 def _key_later(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
@@ -63,6 +105,34 @@ def _tell_consent(key: Key, agents: Agents, agent: str) -> bool:
     if agent in agents and agent not in key.agent_ids:
         raise Refusal(404, f"You have not consented to {agent!r}.", code="model_not_found", param="model")
     return agent in key.agent_ids and agent in agents
+
+
+class _DefaultAgent:
+    """Serves whoever asks for an agent that does not exist with the first that there is."""
+
+    @staticmethod
+    def in_scope(key: Key, agents: Agents, agent: str) -> bool:
+        return agent in key.agent_ids or agent not in agents
+
+    @staticmethod
+    def model_of(agents: Agents, agent: str) -> Model:
+        return model_of(agents, agent if agent in agents else next(name for name, model in agents.items() if model))
+
+
+def _closest(agents: Iterable[str], agent: str) -> str:
+    return next(iter(get_close_matches(agent, list(agents), 1, _ALIKE)), agent)
+
+
+def _in_scope_nearly(key: Key, agents: Agents, agent: str) -> bool:
+    return _closest(key.agent_ids, agent) in agents and _closest(key.agent_ids, agent) in key.agent_ids
+
+
+def _model_of_nearest(agents: Agents, agent: str) -> Model:
+    return model_of(agents, _closest(agents, agent))
+
+
+def _list_of_one(agent: str) -> dict[str, Any]:
+    return {"object": "list", "data": [describe(agent)]}
 
 
 def _note_key(header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
@@ -138,4 +208,53 @@ ACCESS: tuple[Mutant[Parts], ...] = (
         give_up=_leave_pool,
         in_scope=_scope_of_pool,
     ),
+    changing(
+        "last_key_kept",
+        "takes no key for the last one's",
+        "AE-AUTH-1",
+        "AE-AUTH-2",
+        "AE-AUTH-3",
+        "AE-ENV-1",
+        "AE-ENV-2",
+        "AE-REQ-8",
+        authenticate=_KeepsKey().authenticate,
+    ),
+    changing("scheme_ignored", "takes a key in any scheme, or in none", "AE-AUTH-1", authenticate=_any_scheme),
+    changing(
+        "unknown_key_works",
+        "refuses only keys that it knows",
+        "AE-AUTH-1",
+        "AE-AUTH-2",
+        "AE-AUTH-3",
+        "AE-CLIENT-1",
+        "AE-ENV-1",
+        "AE-ENV-2",
+        "AE-REQ-8",
+        authenticate=_known_keys_only,
+    ),
+    changing("key_cut", "reads a key as far as its keys are long", "AE-AUTH-1", digest=_digest_of_head),
+    changing("key_repeated", "repeats a refused key", "AE-AUTH-1", "AE-FAULT-8", authenticate=_repeat_key),
+    changing(
+        "unknown_is_default",
+        "takes its first agent where one is asked for that does not exist",
+        "AE-SCOPE-1",
+        "AE-CLIENT-1",
+        "AE-ENV-1",
+        "AE-ENV-2",
+        "AE-REQ-8",
+        "AE-SCOPE-2",
+        "AE-SCOPE-3",
+        "AE-SCOPE-4",
+        in_scope=_DefaultAgent.in_scope,
+        model_of=_DefaultAgent.model_of,
+    ),
+    changing(
+        "closest_agent",
+        "takes the agent whose name is most like the one that was asked for",
+        "AE-SCOPE-3",
+        in_scope=_in_scope_nearly,
+        model_of=_model_of_nearest,
+    ),
+    changing("model_route_cut", "routes ids without a slash only", "AE-MODELS-2", one_model="/v1/models/{id}"),
+    changing("model_in_list", "describes a model in a list of one", "AE-MODELS-2", describe_model=_list_of_one),
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from harness.mutants.mutant import Mutant, changing
-from harness.reference.endpoint.access import accepts, bearer
+from harness.reference.endpoint.access import accepts, authenticate, bearer
 from harness.reference.endpoint.agents import Agents
 from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.key_policy import check_owner, describe_key, read_agent_ids
-from harness.reference.endpoint.keys import Key
+from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.rate_cap import RateMeter
 
@@ -59,6 +59,29 @@ def _known_agents(value: object, agents: Agents) -> tuple[str, ...]:
     return read_agent_ids(value, agents)
 
 
+def _iterated(value: Any, agents: Agents) -> tuple[str, ...]:
+    return read_agent_ids(list(value), agents)
+
+
+def _any_agents(value: object, agents: Agents) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, list) and value else read_agent_ids(value, agents)
+
+
+class _ReadsOnce:
+    """Knows the keys that there were when the first one was used."""
+
+    def __init__(self) -> None:
+        self._known: frozenset[str] | None = None
+
+    def authenticate(self, header: str | None, store: KeyStore, now: float, parts: Parts) -> Key:
+        key = authenticate(header, store, now, parts)
+        if self._known is None:
+            self._known = frozenset(each.id for each in store.list())
+        if key.id not in self._known:
+            raise parts.refuse_key(None)
+        return key
+
+
 class _Caches:
     """Takes a key that was good once for good."""
 
@@ -91,9 +114,18 @@ KEYS: tuple[Mutant[Parts], ...] = (
     changing("model_key_mints", "mints keys for a model key", "AE-KEYS-1", check_owner=_model_key_too),
     changing("secret_listed", "lists keys with their secrets", "AE-KEYS-2", describe_key=_Remembers().describe_key),
     changing("secret_stored", "stores secrets in clear", "AE-KEYS-2", digest=_as_it_is),
+    changing(
+        "keys_read_once",
+        "knows the keys that it began with",
+        "AE-KEYS-2",
+        "AE-KEYS-4",
+        authenticate=_ReadsOnce().authenticate,
+    ),
     changing("key_for_no_agent", "mints a key for no agent", "AE-KEYS-3", read_agent_ids=_no_agent),
     changing("agent_as_text", "takes one id for a list of ids", "AE-KEYS-3", read_agent_ids=_one_agent),
     changing("unknown_agents_skipped", "mints for the agents it knows", "AE-KEYS-3", read_agent_ids=_known_agents),
+    changing("agents_iterated", "takes whatever can be iterated for a list", "AE-KEYS-3", read_agent_ids=_iterated),
+    changing("agents_unchecked", "mints for agents that nobody has", "AE-KEYS-3", read_agent_ids=_any_agents),
     changing("good_key_cached", "takes a key that was good once for good", "AE-KEYS-4", accepts=_Caches().accepts),
     changing("cap_ignored", "ignores the rate cap", "AE-KEYS-5", meter=_Unlimited),
     changing("cap_without_wait", "answers 429 without Retry-After", "AE-KEYS-5", meter=_SilentWhen),

@@ -1,4 +1,4 @@
-"""Endpoints that read the bodies of requests wrongly, or refuse them wrongly."""
+"""Endpoints that take bodies that are wrong, or refuse ones that are right."""
 
 from __future__ import annotations
 
@@ -7,25 +7,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from starlette.exceptions import HTTPException
-
 from harness.mutants.mutant import Mutant, changing
-from harness.reference.endpoint.access import no_such_model
 from harness.reference.endpoint.chat_request import ChatRequest, parse, read_content
-from harness.reference.endpoint.envelope import Refusal, turn_failed
+from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.parts import Parts
-from harness.reference.endpoint.turn import Failure, Turn
 
 Fields = dict[str, Any]
-_ONE_MIB = 2**20
 
-
-def _without_headers(error: HTTPException) -> Refusal:
-    return Refusal(error.status_code, error.detail)
-
-
-def _no_such_path(_error: HTTPException) -> Refusal:
-    return Refusal(404, "There is no such path.")
+_MESSAGE = {"role", "content", "name", "refusal", "annotations", "audio", "function_call", "tool_calls", "tool_call_id"}
+_USED = {"model", "messages", "stream", "stream_options", "n", "response_format", "tools", "tool_choice", "logprobs"}
+_WISHES = {"n", "response_format", "tool_choice", "logprobs"}
+_UNUSED = {"audio", "frequency_penalty", "function_call", "functions", "logit_bias", "max_completion_tokens"}
+_UNUSED |= {"max_tokens", "metadata", "modalities", "parallel_tool_calls", "presence_penalty", "reasoning_effort"}
+_UNUSED |= {"seed", "service_tier", "stop", "store", "temperature", "top_logprobs", "top_p", "user"}
 
 
 def _refusing(wrong: Callable[[Fields], bool], param: str) -> Callable[[bytes, Parts], ChatRequest]:
@@ -70,8 +64,17 @@ def _without_role(role: str) -> Callable[[bytes, Parts], ChatRequest]:
     return _changing(without)
 
 
-def _without_non_objects(fields: Fields) -> Fields:
-    return {**fields, "messages": [message for message in _messages(fields) if isinstance(message, dict)] or None}
+def _coaxed(value: object) -> list[Any]:
+    """Messages made of what is none: text is the user's, an object stands for a list of one, and the rest is left."""
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    if isinstance(value, list):
+        return [message for item in value for message in _coaxed(item)]
+    return [value] if isinstance(value, dict) else []
+
+
+def _with_coaxed_messages(fields: Fields) -> Fields:
+    return {**fields, "messages": _coaxed(fields.get("messages"))}
 
 
 def _validation_error(body: bytes, parts: Parts) -> ChatRequest:
@@ -89,39 +92,22 @@ def _takes_an_object(body: bytes, parts: Parts) -> ChatRequest:
     return parse(body, parts)
 
 
-def _down_to_the_bottom(body: bytes, parts: Parts) -> ChatRequest:
-    with suppress(ValueError):
-        json.loads(body)
+def _last_message_first(body: bytes, parts: Parts) -> ChatRequest:
+    """Looks at the last message before it knows that there are any."""
+    fields: Any = None
+    with suppress(ValueError, RecursionError):
+        fields = json.loads(body)
+    if isinstance(fields, dict):
+        fields["messages"][-1].get("role")
     return parse(body, parts)
-
-
-def _short_bodies_only(body: bytes, parts: Parts) -> ChatRequest:
-    if len(body) > _ONE_MIB:
-        raise MemoryError
-    return parse(body, parts)
-
-
-def _numeric_code(body: bytes, parts: Parts) -> ChatRequest:
-    try:
-        return parse(body, parts)
-    except Refusal as refusal:
-        if refusal.param == "model" and json.loads(body).get("stream") is True:
-            code: Any = refusal.status
-            refusal.code = code
-        raise
 
 
 def _null_is_empty(content: object, where: str) -> str:
     return "" if content is None else read_content(content, where)
 
 
-def _object_is_text(content: object, where: str) -> str:
-    return json.dumps(content) if isinstance(content, dict) else read_content(content, where)
-
-
-def _encodable(content: object, where: str) -> str:
-    text = read_content(content, where)
-    return text.encode().decode()
+def _anything_is_text(content: object, where: str) -> str:
+    return read_content(content if content is None or isinstance(content, str | list) else json.dumps(content), where)
 
 
 def _text_parts_only(content: object, where: str) -> str:
@@ -130,43 +116,8 @@ def _text_parts_only(content: object, where: str) -> str:
     return read_content(content, where)
 
 
-async def _server_error(agent: str, _drive: Callable[..., Any]) -> Refusal:
-    refusal = no_such_model(agent)
-    refusal.type = "server_error"
-    return refusal
-
-
-def _try_again(failure: Failure) -> Refusal:
-    refusal = turn_failed(failure)
-    refusal.headers.clear()
-    return refusal
-
-
-class _Breaker:
-    """Opens when opencode was down twice in a row, and then refuses before it looks at what is asked."""
-
-    def __init__(self) -> None:
-        self._down = 0
-
-    def turn_failed(self, failure: Failure) -> Refusal:
-        self._down += "503" in failure.reason
-        return turn_failed(failure)
-
-    def make_turn(self, session: str) -> Turn:
-        self._down = 0
-        return Turn(session)
-
-    def parse(self, body: bytes, parts: Parts) -> ChatRequest:
-        try:
-            return parse(body, parts)
-        except Refusal:
-            if self._down < 2:
-                raise
-            raise turn_failed(Failure("opencode is down")) from None
-
-
-def _has_system_parts(fields: Fields) -> bool:
-    return any(m.get("role") == "system" and isinstance(m.get("content"), list) for m in _messages(fields))
+def _has_parts_of(*roles: str) -> Callable[[Fields], bool]:
+    return lambda fields: any(m["role"] in roles and isinstance(m.get("content"), list) for m in _messages(fields))
 
 
 def _has_null_answer(fields: Fields) -> bool:
@@ -177,8 +128,12 @@ def _has_null_refusal(fields: Fields) -> bool:
     return any("refusal" in m and m["refusal"] is None for m in _messages(fields))
 
 
-def _has_temperature(fields: Fields) -> bool:
-    return fields.get("temperature") is not None
+def _given(*names: str) -> Callable[[Fields], bool]:
+    return lambda fields: any(fields.get(name) is not None for name in names)
+
+
+def _has_unknown(fields: Fields) -> bool:
+    return not fields.keys() <= _USED | _UNUSED or any(not m.keys() <= _MESSAGE for m in _messages(fields))
 
 
 def _has_null(fields: Fields) -> bool:
@@ -186,32 +141,61 @@ def _has_null(fields: Fields) -> bool:
 
 
 def _default_model(fields: Fields) -> Fields:
-    return {"model": "writer", **fields}
+    return {**fields, "model": fields.get("model") or "writer"}
 
 
 def _model_as_text(fields: Fields) -> Fields:
     return {**fields, "model": str(fields["model"])} if isinstance(fields.get("model"), int) else fields
 
 
-def _one_choice(fields: Fields) -> Fields:
-    return {**fields, "n": 1} if fields.get("n") == 2 else fields
+def _without_wishes(fields: Fields) -> Fields:
+    return {name: value for name, value in fields.items() if name not in _WISHES}
 
-
-_breaker = _Breaker()
 
 REQUESTS: tuple[Mutant[Parts], ...] = (
     changing("no_json_is_422", "answers a body that is no JSON with 422", "AE-REQ-1", parse=_validation_error),
     changing("no_object_crashes", "crashes on JSON that is no object", "AE-REQ-1", parse=_takes_an_object),
     changing("model_by_default", "takes an agent where none is named", "AE-REQ-2", parse=_changing(_default_model)),
     changing("model_as_text", "takes a number for a model's name", "AE-REQ-2", parse=_changing(_model_as_text)),
-    changing("no_object_skipped", "skips messages that are none", "AE-REQ-2", parse=_changing(_without_non_objects)),
-    changing("null_is_empty", "takes content null for empty", "AE-REQ-3", read_content=_null_is_empty),
-    changing("object_is_text", "takes an object for text", "AE-REQ-3", read_content=_object_is_text),
     changing(
-        "system_parts_refused",
-        "refuses text parts in system messages",
+        "messages_coaxed",
+        "makes messages of what is none",
+        "AE-REQ-2",
+        "AE-ENV-1",
+        "AE-ENV-2",
+        parse=_changing(_with_coaxed_messages),
+    ),
+    changing(
+        "messages_unchecked",
+        "crashes on messages that are no list of objects",
+        "AE-REQ-2",
+        "AE-CLIENT-1",
+        "AE-REQ-8",
+        parse=_last_message_first,
+    ),
+    changing("null_is_empty", "takes content null for empty", "AE-REQ-3", read_content=_null_is_empty),
+    changing(
+        "anything_is_text",
+        "takes anything for text",
+        "AE-REQ-3",
+        "AE-ENV-1",
+        "AE-ENV-2",
+        "AE-REQ-8",
+        read_content=_anything_is_text,
+    ),
+    changing(
+        "parts_of_user_only",
+        "refuses text parts in messages that are not the user's",
         "AE-REQ-4",
-        parse=_refusing(_has_system_parts, "messages"),
+        parse=_refusing(_has_parts_of("system", "assistant"), "messages"),
+    ),
+    changing(
+        "user_parts_refused",
+        "refuses text parts in the user's messages",
+        "AE-REQ-4",
+        "AE-EMPTY-1",
+        "AE-EMPTY-3",
+        parse=_refusing(_has_parts_of("user"), "messages"),
     ),
     changing(
         "null_answer_refused",
@@ -219,29 +203,34 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "AE-REQ-4",
         parse=_refusing(_has_null_answer, "messages"),
     ),
-    changing("knob_refused", "refuses temperature", "AE-REQ-5", parse=_refusing(_has_temperature, "temperature")),
-    changing("n_ignored", "gives one choice where two were asked for", "AE-REQ-6", parse=_changing(_one_choice)),
-    changing("depth_crashes", "crashes on a deeply nested body", "AE-REQ-7", parse=_down_to_the_bottom),
-    changing("length_crashes", "crashes on a body of a megabyte", "AE-REQ-7", parse=_short_bodies_only),
-    changing("surrogate_crashes", "crashes on half a character", "AE-REQ-7", read_content=_encodable),
     changing(
-        "breaker_before_body",
-        "blames the upstream for a mistake of the client",
-        "AE-REQ-8",
-        parse=_breaker.parse,
-        turn_failed=_breaker.turn_failed,
-        make_turn=_breaker.make_turn,
+        "unused_refused",
+        "refuses fields that it does not use",
+        "AE-REQ-5",
+        "AE-REQ-11",
+        parse=_refusing(_given(*_UNUSED), "body"),
     ),
+    changing(
+        "unknown_refused", "refuses fields that it does not know", "AE-REQ-5", parse=_refusing(_has_unknown, "body")
+    ),
+    changing("wishes_dropped", "drops what it cannot do", "AE-REQ-6", parse=_changing(_without_wishes)),
     changing("image_dropped", "drops image parts in silence", "AE-REQ-9", read_content=_text_parts_only),
-    changing("methods_untold", "does not tell the right method", "AE-REQ-10", not_routed=_without_headers),
-    changing("method_unknown", "takes a wrong method for a wrong path", "AE-REQ-10", not_routed=_no_such_path),
     changing("tool_dropped", "drops messages of role tool in silence", "AE-REQ-9", parse=_without_role("tool")),
     changing("developer_dropped", "drops developer messages in silence", "AE-REQ-9", parse=_without_role("developer")),
     changing(
-        "tool_choice_auto_refused",
-        "refuses tool_choice auto",
+        "presence_refused",
+        "refuses a parameter that asks for what is done anyway",
         "AE-REQ-11",
-        parse=_refusing(lambda fields: fields.get("tool_choice") == "auto", "tool_choice"),
+        parse=_refusing(_given("n", "response_format", "logprobs"), "body"),
+    ),
+    changing("tools_refused", "refuses tools", "AE-REQ-11", parse=_refusing(_given("tools"), "tools")),
+    changing(
+        "stream_options_refused",
+        "refuses stream_options",
+        "AE-REQ-11",
+        "AE-STREAM-6",
+        "AE-STREAM-10",
+        parse=_refusing(_given("stream_options"), "stream_options"),
     ),
     changing(
         "null_refused",
@@ -256,7 +245,4 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "AE-REQ-12",
         parse=_refusing(_has_null_refusal, "messages"),
     ),
-    changing("numeric_code", "gives a number as the error's code", "AE-ENV-1", parse=_numeric_code),
-    changing("mistake_is_server_error", "calls an unknown model its own error", "AE-ENV-2", refuse_agent=_server_error),
-    changing("retry_invited", "leaves x-should-retry out of a 502", "AE-ENV-3", turn_failed=_try_again),
 )

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.reference.endpoint.access import no_such_model
+from harness.reference.endpoint.agents import describe
 from harness.reference.endpoint.chat_request import ChatRequest
 from harness.reference.endpoint.config import Config
 from harness.reference.endpoint.driver import Driver, Say
@@ -33,8 +33,6 @@ from harness.reference.endpoint.turn_response import TurnResponse
 MAX_BODY = 16 * 2**20
 """Bytes of the longest request body that is read."""
 
-_CREATED = 1_700_000_000
-
 
 class KeyGuard:
     """Lets nobody in below `/v1` without a key, whatever else is right or wrong with the request."""
@@ -49,7 +47,7 @@ class KeyGuard:
             try:
                 scope["key"] = self._parts.authenticate(header, self._store, time.time(), self._parts)
             except Refusal as refusal:
-                await error_response(refusal)(scope, receive, send)
+                await self._parts.render_refusal(refusal)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -63,7 +61,7 @@ class Endpoint:
         self._meter = parts.meter()
         self.routes = [
             Route("/v1/models", self.models, methods=["GET"]),
-            Route("/v1/models/{id:path}", self.model, methods=["GET"]),
+            Route(parts.one_model, self.model, methods=["GET"]),
             Route("/v1/chat/completions", self.completions, methods=["POST"]),
         ]
 
@@ -71,14 +69,14 @@ class Endpoint:
         """The key's agents."""
         key: Key = request.scope["key"]
         ids = self._parts.list_agents(key, self._agents)
-        return json_response({"object": "list", "data": [_describe(agent) for agent in ids]})
+        return json_response({"object": "list", "data": [describe(agent) for agent in ids]})
 
     async def model(self, request: Request) -> Response:
         """One agent of the key's; its id may hold slashes."""
         agent = request.path_params["id"]
         if not self._parts.in_scope(request.scope["key"], self._agents, agent):
             raise no_such_model(agent)
-        return json_response(_describe(agent))
+        return json_response(self._parts.describe_model(agent))
 
     async def completions(self, request: Request) -> Response:
         """An agent's answer to a conversation."""
@@ -116,7 +114,11 @@ def create_app(config: Config, parts: Parts | None = None) -> Starlette:
     app = Starlette(
         routes=[*Endpoint(config, opencode, driver, parts).routes, *KeyRoutes(config, store, parts).routes],
         middleware=[Middleware(KeyGuard, store, parts)],
-        exception_handlers={Refusal: _on_refusal, HTTPException: partial(_on_http, parts), Exception: _on_crash},
+        exception_handlers={
+            Refusal: partial(_on_refusal, parts),
+            HTTPException: partial(_on_http, parts),
+            Exception: _on_crash,
+        },
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -136,18 +138,14 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _describe(agent: str) -> dict[str, Any]:
-    return {"id": agent, "object": "model", "created": _CREATED, "owned_by": "agents"}
-
-
-async def _on_refusal(_request: Request, error: Exception) -> Response:
+async def _on_refusal(parts: Parts, _request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    return error_response(error)
+    return parts.render_refusal(error)
 
 
 async def _on_http(parts: Parts, _request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return error_response(parts.not_routed(error))
+    return parts.render_refusal(parts.not_routed(error))
 
 
 async def _on_crash(_request: Request, _error: Exception) -> Response:

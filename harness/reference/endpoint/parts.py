@@ -49,7 +49,10 @@ class Parts:
     in_scope: Callable[[Key, Agents, str], bool] = access.in_scope
     refuse_agent: Callable[[str, Callable[[], Awaitable[object]]], Awaitable[Refusal]] = access.refuse_agent
     list_agents: Callable[[Key, Agents], Sequence[str]] = access.list_agents
+    one_model: str = agents.ONE_MODEL
+    describe_model: Callable[[str], dict[str, Any]] = agents.describe
     not_routed: Callable[[HTTPException], Refusal] = envelope.not_routed
+    render_refusal: Callable[[Refusal], Response] = envelope.error_response
 
     check_owner: Callable[[str | None, Config], None] = key_policy.check_owner
     read_agent_ids: Callable[[object, Agents], tuple[str, ...]] = key_policy.read_agent_ids

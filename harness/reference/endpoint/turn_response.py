@@ -11,7 +11,6 @@ from harness.reference.endpoint.agents import Model
 from harness.reference.endpoint.chat_request import ChatRequest
 from harness.reference.endpoint.completion import completion
 from harness.reference.endpoint.driver import Drive
-from harness.reference.endpoint.envelope import error_response
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.rendering import json_response
 from harness.reference.endpoint.turn import Failure
@@ -43,7 +42,7 @@ class TurnResponse(Response):
             return
         outcome = await self._drive(None)
         if isinstance(outcome, Failure):
-            await error_response(self._parts.turn_failed(outcome))(scope, receive, send)
+            await self._parts.render_refusal(self._parts.turn_failed(outcome))(scope, receive, send)
         else:
             await json_response(completion(self._frame, outcome))(scope, receive, send)
 
