@@ -102,9 +102,14 @@ def _same_wait(_attempt: int, headers: dict[str, str]) -> float:
     return retry_seconds(1, headers)
 
 
+def _own_wait(attempt: int, _headers: dict[str, str]) -> float:
+    return retry_seconds(attempt, {})
+
+
 FAILURES: tuple[Mutant[Behaviour], ...] = (
     changing("refusal_retryable", "calls all retryable", "OS-FAIL-1", event=on("session.error", _retryable)),
     changing("three_retries", "gives up after three", "OS-FAIL-2", max_retries=3),
+    changing("wish_ignored", "waits as it likes", "OS-FAIL-2", retry_after=_own_wait),
     changing("same_waits", "always waits as long", "OS-FAIL-3", retry_after=_same_wait),
     changing("type_ignored", "looks at the status alone", "OS-FAIL-4", retried_types=frozenset()),
     changing("abandoned_dropped", "lists no empty text", "OS-FAIL-5", answer=to("GET", MESSAGES, _without_abandoned)),

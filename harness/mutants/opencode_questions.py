@@ -74,5 +74,6 @@ QUESTIONS: tuple[Mutant[Behaviour], ...] = (
         "OS-ASK-6",
         answer=to("POST", "/permission/[^/]+/reply", status_for(400, 200)),
     ),
+    changing("answer_untold", "tells no answer", "OS-ASK-7", event=on("question.replied", lambda _event: ())),
     changing("rejection_untold", "tells no rejection", "OS-ASK-7", event=on("question.rejected", lambda _event: ())),
 )

@@ -51,6 +51,10 @@ def _ghost(request: Request, answer: Answer, _body: Any) -> Answer:
     return json_answer({"id": "ses_ghost"}) if answer.status == 404 and known else answer
 
 
+def _body_needed(request: Request, answer: Answer, _body: Any) -> Answer:
+    return answer if request.body else json_answer({"_tag": "BadRequest"}, 400)
+
+
 SURFACE: tuple[Mutant[Behaviour], ...] = (
     changing("no_password", "lets everybody in", "OS-AUTH-1", wants_password=False),
     changing(
@@ -71,6 +75,12 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
         "OS-SESSION-3",
         answer=to("GET", "/session/nonsense.*", status_for(500, 404)),
     ),
+    changing(
+        "children_of_nobody",
+        "lists children of a session that there is not",
+        "OS-SESSION-3",
+        answer=to("GET", "/session/ses_x/children", lambda *_: json_answer([])),
+    ),
     changing("ghost", "still reads a deleted session", "OS-SESSION-4", answer=to("GET", "/session/[^/]+", _ghost)),
     changing(
         "childless",
@@ -84,6 +94,7 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
         "OS-SESSION-6",
         answer=to("POST", "/session", status_for(400, 422)),
     ),
+    changing("body_needed", "wants a body for a session", "OS-SESSION-6", answer=to("POST", "/session", _body_needed)),
     changing("username_ignored", "wants its usual user", "OS-AUTH-2", obeys_username=False),
     changing("deaf_to_sigterm", "goes on at SIGTERM", "OS-STOP-1", ends_at_sigterm=False),
     changing("tidy_restart", "finishes what a restart cut off", "OS-STOP-2", keeps=_finished),

@@ -19,6 +19,7 @@ from harness.mutants.opencode_changes import (
     error_of,
     on,
     part_of,
+    status_for,
     to,
     tools_told,
     with_properties,
@@ -156,6 +157,19 @@ def _ascii(event: Event) -> bytes:
     return b"data: " + json.dumps(event).encode() + b"\n\n"
 
 
+def _unknown_model_400(request: Request, answer: Answer, body: Any) -> Answer:
+    sent = request.json()
+    unknown = isinstance(sent, dict) and "model" in sent and answer.status == 500
+    return json_answer(body, 400) if unknown else answer
+
+
+def _spaces_dropped(body: Body) -> Body:
+    told = [
+        m for m in body["messages"] if m["role"] != "user" or not isinstance(m["content"], str) or m["content"].strip()
+    ]
+    return {**body, "messages": told}
+
+
 TURNS: tuple[Mutant[Behaviour], ...] = (
     changing("no_parts_400", "refuses no parts", "OS-PROMPT-1", answer=to("POST", _PROMPT, _no_parts_refused)),
     changing(
@@ -185,12 +199,24 @@ TURNS: tuple[Mutant[Behaviour], ...] = (
         "OS-PROMPT-8",
         event=_errors_dropped("UnknownError", "UnknownError"),
     ),
+    changing(
+        "prompt_200",
+        "answers a prompt with 200",
+        "OS-PROMPT-1",
+        answer=to("POST", "/session/[^/]+/prompt_async", status_for(204, 200)),
+    ),
     changing("finish_done", "finishes with `done`", "OS-MESSAGE-1", answer=to("POST", MESSAGES, _other_finish)),
     changing(
         "failure_500",
         "answers 500 when the model fails",
         "OS-MESSAGE-2",
         answer=to("POST", MESSAGES, error_as_500("APIError")),
+    ),
+    changing(
+        "unknown_model_400",
+        "answers 400 for an unknown model",
+        "OS-MESSAGE-2",
+        answer=to("POST", MESSAGES, _unknown_model_400),
     ),
     changing("leaving_aborts", "ends a turn whose client left", "OS-MESSAGE-3", leaving_aborts=True),
     changing("busy_untold", "does not tell that it is busy", "OS-TURN-1", event=on("session.status", _without_busy)),
@@ -209,6 +235,7 @@ TURNS: tuple[Mutant[Behaviour], ...] = (
         "OS-REASON-1",
         event=_on_parts("reasoning", lambda part: {**part, "type": "text"}),
     ),
+    changing("spaces_dropped", "drops white space", "OS-EMPTY-1", model_call=_spaces_dropped),
     changing("empty_passed", "passes empty text on", "OS-EMPTY-1", model_call=_empty_passed),
     changing("length_as_stop", "tells length as stop", "OS-EMPTY-2", event=_on_parts("step-finish", _length_as_stop)),
     changing("filter_untold", "tells no filter", "OS-EMPTY-3", event=_errors_dropped("ContentFilterError")),
