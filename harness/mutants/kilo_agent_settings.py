@@ -15,12 +15,14 @@ from harness.reference.kilo.command import build_command
 from harness.reference.kilo.config import Config
 from harness.reference.kilo.environment import build_environment
 from harness.reference.kilo.parts import Parts
-from harness.reference.kilo.routing import PROVIDER
+from harness.reference.kilo.routing import PROVIDER, effective_model
 from harness.reference.kilo.run import Folder
 from harness.reference.kilo.settings import FILE, Settings, build_settings, model_entry
 
 CONF_1 = "KA-CONF-1"
 BUDGET = ("KA-CONF-4", "KA-BUDGET-1")
+LIMITLESS = (*BUDGET, CONF_1, "KA-CONF-2", "KA-SWAP-1")
+BUDGETS = ("KA-CONF-4", "KA-BUDGET-2")
 MERGED = ("KA-CONF-2", "KA-CONF-5", "KA-SWAP-1")
 """What fails with a configuration that says something of the model server's provider."""
 
@@ -91,6 +93,32 @@ def _with(**changes: Any) -> Callable[[Config, str | None], Settings | None]:
         return build_settings(replace(config, **unsaid) if base_url is not None else config, base_url)
 
     return build
+
+
+def _output_ignored(config: Config, base_url: str | None) -> Settings | None:
+    return build_settings(replace(config, max_output_tokens=Config(config.model).max_output_tokens), base_url)
+
+
+def _no_limit(config: Config, provider: dict[str, Any]) -> None:
+    provider["models"][config.model].pop("limit", None)
+
+
+def _own_key_replaced(config: Config, base_url: str | None) -> Settings | None:
+    settings = build_settings(config, base_url)
+    for provider in settings.get("provider", {}).values() if settings is not None and base_url is None else ():
+        provider["options"]["apiKey"] = "unused"
+    return settings
+
+
+def _model_in_settings(config: Config, base_url: str | None) -> Settings | None:
+    settings = build_settings(config, base_url)
+    return settings if settings is None or base_url is None else {**settings, "model": effective_model(config)}
+
+
+def _without_model(config: Config, folder: Path, prompt: str) -> list[str]:
+    command = build_command(config, folder, prompt)
+    at = command.index("-m")
+    return command if config.model_server is None else command[:at] + command[at + 2 :]
 
 
 def _no_model_added(config: Config, base_url: str | None) -> Settings | None:
@@ -206,6 +234,16 @@ SETTINGS: tuple[Mutant[Parts], ...] = (
     changing("large_window", "has a default window of 65536", "KA-CONF-4", build_settings=_with(context_window=65536)),
     changing(
         "output_of_32000", "has a default output of 32000", *BUDGET, build_settings=_with(max_output_tokens=32000)
+    ),
+    changing("output_ignored", "ignores a given output limit", *BUDGETS, build_settings=_output_ignored),
+    changing("no_limit", "leaves the model's limits out", *LIMITLESS, build_settings=_on_provider(_no_limit)),
+    changing("own_key_replaced", "replaces a provider's own key", "KA-CONF-3", build_settings=_own_key_replaced),
+    changing(
+        "model_in_settings",
+        "names the model in kilo.json instead of the command",
+        "KA-CMD-1",
+        build_settings=_model_in_settings,
+        build_command=_without_model,
     ),
     changing("field_for_null", "names a field for null", "KA-CONF-4", build_settings=_on_provider(_field_for_null)),
     changing("interleaved_missing", "names no field", CONF_1, "KA-CONF-4", build_settings=_on_provider(_no_field)),
