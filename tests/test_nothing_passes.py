@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -62,10 +63,33 @@ def echo_as_stream(request: Request, wire: Wire) -> None:
     answer(wire, 200, request.body, ("content-type", "text/event-stream"))
 
 
+def speechless(request: Request, wire: Wire) -> None:
+    """What was asked for, a stream too, and in it not a word."""
+    body = request.json()
+    if isinstance(body, dict) and body.get("stream") is True:
+        events = [said({"role": "assistant", "content": ""}, None), said({}, "stop"), "[DONE]"]
+        data = "".join(f"data: {event}\n\n" for event in events)
+        answer(wire, 200, data.encode(), ("content-type", "text/event-stream"))
+        return
+    message = {"role": "assistant", "content": "", "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1}
+    answer(wire, 200, {**SPOKEN, "object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+SPOKEN = {"id": "chatcmpl-1", "created": 1, "model": "solver"}
+
+
+def said(delta: dict[str, str], finish: str | None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return json.dumps({**SPOKEN, "object": "chat.completion.chunk", "choices": [choice]})
+
+
 NOTHING: dict[str, Handler | None] = {
     "closed port": None,
     "always an empty 200": answering(lambda _: (200, b"")),
     "always 500": answering(lambda _: (500, {"error": {**ENVELOPE, "type": "server_error"}})),
+    "always without a word": speechless,
     "echo": echo,
     "echo as a stream": echo_as_stream,
     "always 502": answering(lambda _: (502, {"error": {**ENVELOPE, "type": "server_error", "code": "agent_error"}})),

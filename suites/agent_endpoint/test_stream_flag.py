@@ -32,7 +32,13 @@ def expect_refused_flag(answer: Exchange, why: str) -> None:
 @pytest.mark.requirement("AE-STREAM-1")
 @pytest.mark.parametrize("flag", WRONG_FLAGS, ids=json.dumps)
 def test_a_flag_that_is_not_a_boolean_never_yields_a_stream(
-    client: Client, nonce: Callable[[str], str], target: Facts, key: KeyFacts, agent: Agent, flag: Any
+    client: Client,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
+    expect_works: Callable[[], None],
+    flag: Any,
 ) -> None:
     """It is refused or taken for false, as the target declares; where it declares nothing, either will do."""
     why = f"stream: {json.dumps(flag)}"
@@ -45,6 +51,7 @@ def test_a_flag_that_is_not_a_boolean_never_yields_a_stream(
         expect_completion(answer, why)
     plain = client.send("right flag", ask(agent.id, nonce("right flag"), stream=False), key=key.name)
     expect_completion(plain, "stream: false")
+    expect_works()
 
 
 @pytest.mark.requirement("AE-STREAM-1")

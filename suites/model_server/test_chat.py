@@ -36,16 +36,31 @@ def say(
     return ask_for
 
 
+@pytest.fixture
+def expect_word(script: Script, nonce: Callable[[str], str]) -> Callable[[str, Exchange], None]:
+    """Expects the word in an answer, where a script decides what is said: who says nothing has no shape to show."""
+
+    def expect_it(text: str, reply: Exchange) -> None:
+        if script.reaches("the model of the word", "model"):
+            expect_said(text, nonce("said"), reply)
+
+    return expect_it
+
+
 @pytest.mark.requirement("MS-CHAT-1")
 @pytest.mark.parametrize("fields", [{}, {"stream": False}], ids=["stream left out", "stream false"])
-def test_a_whole_completion_has_the_shape_of_the_api(say: Callable[..., Exchange], fields: dict[str, Any]) -> None:
+def test_a_whole_completion_has_the_shape_of_the_api(
+    say: Callable[..., Exchange], expect_word: Callable[[str, Exchange], None], fields: dict[str, Any]
+) -> None:
     """One chat.completion, with a message and the reason why it ended."""
     reply = say(**fields)
-    expect_completion(reply, "a plain request")
+    expect_word(expect_completion(reply, "a plain request"), reply)
 
 
 @pytest.mark.requirement("MS-CHAT-1")
-def test_every_chunk_of_a_stream_has_the_shape_of_the_api(say: Callable[..., Exchange]) -> None:
+def test_every_chunk_of_a_stream_has_the_shape_of_the_api(
+    say: Callable[..., Exchange], expect_word: Callable[[str, Exchange], None]
+) -> None:
     """Chunks of one completion, of which one tells why it ended."""
     reply = say(stream=True)
     stream = expect_stream(reply, "stream: true")
@@ -56,6 +71,7 @@ def test_every_chunk_of_a_stream_has_the_shape_of_the_api(say: Callable[..., Exc
         expect(wrong is None, "valid chat.completion.chunk events", f"{wrong} in {beginning(event.data)}", MEND, reply)
     reasons = finish_reasons_of(reply)
     expect(len(reasons) == 1, "one finish reason", repr(reasons), "give it in the last chunk with choices", reply)
+    expect_word(stream.text, reply)
 
 
 TEXTS: dict[str, Answer] = {
