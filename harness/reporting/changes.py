@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.diff import CHANGES, CheckChange, Diff, RowChange
 from harness.reporting.findings import Account, account
+from harness.reporting.headline import in_part
 from harness.verdict import CONFORMS, Checked, Status, Summary
 
 _ACCOUNTED = ("error", "fail", "inconclusive", "waived", "not-measured")
@@ -31,9 +32,10 @@ def headline(diff: Diff) -> str:
     counts = [(len(diff.of(change)), change) for change in CHANGES]
     said = ", ".join(f"{count} {change}" for count, change in counts if count) or "no requirement"
     if diff.exit_code == CONFORMS:
-        return f"no regression that decides ({said})" if diff.of("regressed") else f"no regression ({said})"
+        none = "no regression that decides" if diff.of("regressed") else "no regression"
+        return f"{none} ({said}){in_part(diff.new)}"
     deciding = sum(row.decides for row in diff.rows)
-    return f"regressed: {deciding} that {'decides' if deciding == 1 else 'decide'} ({said})"
+    return f"regressed: {deciding} that {'decides' if deciding == 1 else 'decide'} ({said}){in_part(diff.new)}"
 
 
 def changed(diff: Diff) -> tuple[RowChange, ...]:

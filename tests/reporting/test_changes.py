@@ -14,6 +14,10 @@ from tests.sample_results import exchange, finding, result, results, with_verdic
     [
         (compare(with_verdicts("pass"), with_verdicts("pass")), "no regression (1 unchanged)"),
         (compare(summarise(results()), summarise(results())), "no regression (no requirement)"),
+        (
+            compare(with_verdicts("pass", "pass", whole=2), with_verdicts("pass", whole=2)),
+            "no regression (1 gone, 1 unchanged), in a part of the suite",
+        ),
         (compare(with_verdicts("pass"), with_verdicts("fail")), "regressed: 1 that decides (1 regressed)"),
         (
             compare(with_verdicts("pass", "pass"), with_verdicts("fail", "error")),
@@ -33,7 +37,7 @@ from tests.sample_results import exchange, finding, result, results, with_verdic
             "1 measured now, 1 new, 1 gone)",
         ),
     ],
-    ids=["same", "empty", "one", "two", "may", "unmeasured", "mixed"],
+    ids=["same", "empty", "part", "one", "two", "may", "unmeasured", "mixed"],
 )
 def test_headline_counts_what_changed(diff: Diff, line: str) -> None:
     assert headline(diff) == line
