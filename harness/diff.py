@@ -77,6 +77,11 @@ class CheckChange:
         """Whether it held, or failed in an accepted way, and does neither now."""
         return _grade(self.old) in ("kept", "accepted") and _grade(self.new) == "broken"
 
+    @property
+    def mended(self) -> bool:
+        """Whether it failed, in an accepted way or not, and holds now."""
+        return _grade(self.old) in ("accepted", "broken") and _grade(self.new) == "kept"
+
 
 @dataclass(frozen=True)
 class RowChange:

@@ -1,4 +1,7 @@
-"""The terminal's view of a diff: what changed, each change with what was expected, what came and the exchange."""
+"""The terminal's view of a diff: what changed, each change with what was expected, what came and the exchange.
+
+A check that fails as before is counted; the newer run's own reports show it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from harness.reporting.transcript import transcript
 from harness.verdict import CONFORMS
 
 _BODY_CHARACTERS = 800
+_ROOMY = 96
+"""Columns from which on there is room for the statements of requirements."""
 _STYLES: dict[Change, str] = {
     "regressed": "bold red",
     "still failing": "red",
@@ -35,19 +40,23 @@ def render_diff(diff: Diff, console: Console) -> None:
         console.print(shown.text(f"{name:8}{about(run)}", "dim"), soft_wrap=True)
     rows = changed(diff)
     if rows:
-        console.print(_table(rows, shown))
+        console.print(_table(rows, shown, stated=console.width >= _ROOMY))
     for row in rows:
         for part in _details(row, diff, shown):
             console.print(part)
     console.print()
+    if same := sum(not check.differs for row in rows for check in row.checks):
+        fails = "1 check fails" if same == 1 else f"{same} checks fail"
+        console.print(shown.text(f"{fails} as before: the reports of the newer run show why", "dim"), soft_wrap=True)
     console.print(shown.text(headline(diff), "bold green" if diff.exit_code == CONFORMS else "bold red"))
 
 
-def _table(rows: tuple[RowChange, ...], shown: Shown) -> Table:
+def _table(rows: tuple[RowChange, ...], shown: Shown, stated: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("change", "requirement", "level", "before", "after"):
         table.add_column(name, no_wrap=True)
-    table.add_column("statement", ratio=1)
+    if stated:
+        table.add_column("statement", ratio=1)
     for row in rows:
         before, after = verdicts(row)
         table.add_row(
@@ -56,22 +65,23 @@ def _table(rows: tuple[RowChange, ...], shown: Shown) -> Table:
             shown.text(row.requirement.level),
             shown.text(before),
             shown.text(after),
-            shown.text(row.requirement.statement),
+            *([shown.text(row.requirement.statement)] if stated else []),
         )
     return table
 
 
 def _details(row: RowChange, diff: Diff, shown: Shown) -> Iterator[RenderableType]:
     for check in row.checks:
-        yield _detail(row, told(check, diff), shown)
+        if check.differs:
+            yield _detail(row, told(check, diff), shown, "mended" if check.mended else row.change)
 
 
-def _detail(row: RowChange, check: Told, shown: Shown) -> Group:
+def _detail(row: RowChange, check: Told, shown: Shown, change: Change) -> Group:
     beside = ", does not decide" if row.change == "regressed" and not row.decides else ""
     title = f"{row.requirement.id} ({row.requirement.level}{beside}): {check.title}"
     parts: list[RenderableType] = [
         shown.text(""),
-        shown.text(f"{row.change} ", _STYLES[row.change]) + shown.text(title, "bold"),
+        shown.text(f"{change} ", _STYLES[change]) + shown.text(title, "bold"),
         Padding(shown.text(turned(check)), (0, 0, 0, 2)),
     ]
     if check.account:
