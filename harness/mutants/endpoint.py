@@ -15,7 +15,9 @@ from typing import Any
 from harness.mutants.endpoint_access import ACCESS
 from harness.mutants.endpoint_extremes import EXTREMES
 from harness.mutants.endpoint_faults import FAULTS
+from harness.mutants.endpoint_grudges import GRUDGES
 from harness.mutants.endpoint_keys import KEYS
+from harness.mutants.endpoint_kinds import KINDS
 from harness.mutants.endpoint_launches import LAUNCHES
 from harness.mutants.endpoint_refusals import REFUSALS
 from harness.mutants.endpoint_replies import REPLIES
@@ -133,7 +135,7 @@ class _OverflowIsEmptyReply(Turn):
 class _HearsEverySession(Turn):
     def feed(self, event: dict[str, Any]) -> list[Step]:
         session = event.get("properties", {}).get("sessionID")
-        if event.get("type") == "session.error" and session not in (None, self.session):
+        if event.get("type") == "session.error" and session != self.session:
             return [Failure("an error of another session")]
         return super().feed(event)
 
@@ -235,7 +237,9 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *BASIC,
     *REPLIES,
     *FAULTS,
+    *GRUDGES,
     *STREAMS,
+    *KINDS,
     *TURNS,
     *KEYS,
     *ACCESS,

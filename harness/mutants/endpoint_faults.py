@@ -6,18 +6,20 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
+
+import aiohttp
 
 from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.agents import Model
-from harness.reference.endpoint.chat_request import Message
 from harness.reference.endpoint.driver import Drive, Say
 from harness.reference.endpoint.envelope import Refusal, turn_failed
-from harness.reference.endpoint.opencode import Opencode, payload_of
+from harness.reference.endpoint.opencode import Opencode, payload_of, read_events
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.turn import Failure, Outcome, Question, Reply, Step, Turn
 from harness.sse import Parser
+
+_FINISHES = {"MessageOutputLengthError": "length", "ContentFilterError": "content-filter"}
 
 
 def _unreachable_is_503(failure: Failure) -> Refusal:
@@ -27,7 +29,7 @@ def _unreachable_is_503(failure: Failure) -> Refusal:
 
 
 def _pass_status_on(failure: Failure) -> Refusal:
-    status = re.search(r"status (4\d\d)", failure.reason)
+    status = re.search(r"status ([45]\d\d)", failure.reason)
     return Refusal(int(status[1]), "The agent refused the turn.") if status else turn_failed(failure)
 
 
@@ -36,7 +38,9 @@ async def _read_trustingly(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[
     parser = Parser()
     async for data in packets:
         for event in parser.feed(data):
-            yield json.loads(event.data)
+            payload = json.loads(event.data)
+            if not payload["type"].startswith("server.heartbeat"):
+                yield payload
 
 
 async def _read_end_as_idle(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
@@ -59,6 +63,10 @@ async def _wait_for_somebody(_opencode: Opencode, _question: Question, limit: as
     await asyncio.Event().wait()
 
 
+async def _refuse_to_be_asked(_opencode: Opencode, question: Question, _limit: asyncio.Timeout) -> None:
+    raise Refusal(409, f"The agent has a {question.kind} to ask.")
+
+
 class _TellsWhy(Turn):
     def _on_error(self, properties: dict[str, Any]) -> list[Step]:
         steps = super()._on_error(properties)
@@ -77,25 +85,41 @@ def _no_code(failure: Failure) -> Refusal:
     return refusal
 
 
-class _Grudge:
-    """Once opencode could not be reached, the next request is refused without trying."""
-
-    def __init__(self) -> None:
-        self._held = False
-
-    def bear(self, failure: Failure) -> Refusal:
-        self._held |= "ClientConnectorError" in failure.reason
-        return turn_failed(failure)
-
-    def take_out_on(self, _message: Message) -> None:
-        if self._held:
-            self._held = False
-            raise turn_failed(Failure("not tried"))
+def _model_status(failure: Failure) -> Refusal:
+    status = re.search(r'"statusCode": (4\d\d)', failure.reason)
+    return Refusal(int(status[1]), "The model refused.") if status else turn_failed(failure)
 
 
-def _hold_grudge(parts: Parts) -> Parts:
-    grudge = _Grudge()
-    return replace(parts, turn_failed=grudge.bear, check_empty=grudge.take_out_on)
+class _ErrorEndsReply(Turn):
+    """What was said before an error is the answer, and the error its finish reason."""
+
+    def _on_error(self, properties: dict[str, Any]) -> list[Step]:
+        steps = super()._on_error(properties)
+        answers = [key for key, message in self._messages.items() if self._answers(message)]
+        text = self._text(answers[-1]) if answers else ""
+        failed = any(isinstance(step, Failure) for step in steps)
+        finish = _FINISHES.get(properties["error"]["name"], "stop")
+        return [Reply(text, finish, self._usage())] if text and failed else steps
+
+
+class _TrustsAnswers(Opencode):
+    """What comes with a 200 is what it should be."""
+
+    async def _call(self, method: str, path: str, *more: Any, **others: Any) -> tuple[int, bytes]:
+        status, answer = await super()._call(method, path, *more, **others)
+        if status == 200 and (path == "/session" or path.endswith("/prompt_async")):
+            assert json.loads(answer)["id"]
+        return status, answer
+
+
+async def _read_for_ever(packets: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """A stream does not end, and is not lost."""
+    try:
+        async for event in read_events(packets):
+            yield event
+    except aiohttp.ClientError as error:
+        raise AssertionError("unreachable") from error
+    raise AssertionError("unreachable")
 
 
 class _AbortedIsReply(Turn):
@@ -117,7 +141,21 @@ async def _try_late_turns_again(_model: Model, drive: Drive, say: Say | None) ->
 
 FAULTS: tuple[Mutant[Parts], ...] = (
     changing("unreachable_is_503", "answers 503 when refused", "AE-FAULT-1", turn_failed=_unreachable_is_503),
-    changing("upstream_4xx_passed_on", "passes opencode's 4xx on", "AE-FAULT-2", turn_failed=_pass_status_on),
+    changing("upstream_status_passed_on", "passes opencode's status on", "AE-FAULT-2", turn_failed=_pass_status_on),
+    changing("answers_trusted", "trusts a 200 of opencode", "AE-FAULT-2", make_opencode=_TrustsAnswers),
+    changing(
+        "model_status_passed_on",
+        "passes on a 4xx of the model",
+        "AE-FAULT-3",
+        "AE-CLIENT-1",
+        "AE-ENV-1",
+        "AE-ENV-3",
+        "AE-STREAM-5",
+        "AE-TURN-1",
+        make_turn=_TellsWhy,
+        turn_failed=_model_status,
+    ),
+    changing("lost_stream_crashes", "crashes where the stream ends", "AE-FAULT-4", read_events=_read_for_ever),
     changing("malformed_event_crashes", "trusts every event", "AE-FAULT-4", read_events=_read_trustingly),
     changing("stream_end_is_idle", "answers when the stream ends", "AE-FAULT-4", read_events=_read_end_as_idle),
     changing(
@@ -135,8 +173,24 @@ FAULTS: tuple[Mutant[Parts], ...] = (
         "AE-FAULT-11",
         answer_question=_wait_for_somebody,
     ),
+    changing(
+        "question_is_409",
+        "lets opencode ask, and answers 409 when it does",
+        "AE-FAULT-7",
+        "AE-FAULT-11",
+        session_options={"title": "Chat completion"},
+        answer_question=_refuse_to_be_asked,
+    ),
     changing("tells_why", "tells why a turn failed", "AE-FAULT-8", make_turn=_TellsWhy, turn_failed=_say_why),
     changing("no_agent_error", "answers 502 without a code", "AE-FAULT-8", turn_failed=_no_code),
-    Mutant("holds_grudge", "refuses the next one too", frozenset({"AE-FAULT-9"}), _hold_grudge),
+    changing(
+        "error_ends_reply",
+        "answers with what came before an error",
+        "AE-FAULT-10",
+        "AE-FAULT-3",
+        "AE-REPLY-10",
+        "AE-STREAM-5",
+        make_turn=_ErrorEndsReply,
+    ),
     changing("aborted_is_reply", "answers with half of it", "AE-FAULT-10", make_turn=_AbortedIsReply),
 )

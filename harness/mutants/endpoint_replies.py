@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 from harness.mutants.mutant import Mutant, changing
-from harness.reference.endpoint.opencode import OpencodeError, payload_of
+from harness.reference.endpoint.opencode import Opencode, OpencodeError, payload_of
 from harness.reference.endpoint.parts import Parts
-from harness.reference.endpoint.turn import Failure, Outcome, Reply, Step, Turn, Usage
+from harness.reference.endpoint.turn import Delta, Failure, Outcome, Reply, Step, Turn, Usage
 from harness.sse import Event, Parser
 
 _LINE_LIMIT = 2**16
+_LATE_SECONDS = 0.1
 
 
 class _NeedsText(Turn):
@@ -74,10 +77,14 @@ class _ChildIdleEnds(Turn):
         return super().feed(event)
 
 
-class _LastMessageIsReply(Turn):
+class _HearsSessionIdle(Turn):
+    """Of the two ways in which the server says that a session is idle, it knows the older one."""
+
     def _on_status(self, properties: dict[str, Any]) -> list[Step]:
         return [] if properties["status"]["type"] == "idle" else super()._on_status(properties)
 
+
+class _LastMessageIsReply(_HearsSessionIdle):
     def _on_message(self, properties: dict[str, Any]) -> list[Step]:
         self._updated = properties["info"].get("role")
         return super()._on_message(properties)
@@ -103,6 +110,74 @@ class _ToolsAreFinish(Turn):
         outcome = super()._outcome()
         tools = any(message.finish == "tool-calls" for message in self._messages.values())
         return replace(outcome, finish="tool_calls") if tools and isinstance(outcome, Reply) else outcome
+
+
+class _StepsCountTwice(Turn):
+    """A step's tokens are in its own part, and in the message."""
+
+    def _on_message(self, properties: dict[str, Any]) -> list[Step]:
+        info = properties["info"]
+        tokens = {"id": info["id"], "messageID": info["id"], "type": "step-finish", "tokens": info.get("tokens")}
+        return super()._on_message(properties) + self._on_part({"part": tokens})
+
+
+class _AgentsCallTools(Turn):
+    def _outcome(self) -> Outcome:
+        outcome = super()._outcome()
+        return replace(outcome, finish="tool_calls") if isinstance(outcome, Reply) else outcome
+
+
+class _SpeaksReasoning(Turn):
+    """Streams a reasoning's deltas; the text of the whole is without."""
+
+    def _on_delta(self, properties: dict[str, Any]) -> list[Step]:
+        steps = super()._on_delta(properties)
+        part = self._parts.get(properties["partID"])
+        if part is None or part.type != "reasoning":
+            return steps
+        waiting, part.waiting = part.waiting, []
+        return [Delta(text) for text in waiting]
+
+
+class _AnySessionsIdleEnds(Turn):
+    def feed(self, event: dict[str, Any]) -> list[Step]:
+        return self._on_idle({}) if event.get("type") == "session.idle" else super().feed(event)
+
+
+class _WaitsForMore(Opencode):
+    """Believes in an idle a while after it, and takes a second one until then for a turn of somebody else's."""
+
+    @asynccontextmanager
+    async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        async with super().events() as events, aclosing(_idle_when_late(events)) as patient:
+            yield patient
+
+
+async def _idle_when_late(events: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[dict[str, Any]]:
+    idles: list[dict[str, Any]] = []
+    clock, until = asyncio.get_running_loop().time, 0.0
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            await asyncio.wait({coming}, timeout=max(0.0, until - clock()) if idles else None)
+            if idles and clock() >= until:
+                yield idles.pop(0)
+                continue
+            if not coming.done():
+                continue
+            event = coming.result()
+            if event is None:
+                return
+            coming = asyncio.ensure_future(anext(events, None))
+            if event["type"] != "session.idle":
+                yield event
+            elif event["properties"] in [idle["properties"] for idle in idles]:
+                raise OpencodeError("somebody else drives the session")
+            else:
+                until = until if idles else clock() + _LATE_SECONDS
+                idles.append(event)
+    finally:
+        coming.cancel()
 
 
 class _SummaryIsReply(Turn):
@@ -152,12 +227,38 @@ REPLIES: tuple[Mutant[Parts], ...] = (
     changing("all_steps_are_reply", "joins the texts of all steps", "AE-REPLY-5", make_turn=_AllStepsAreReply),
     changing("early_idle_ends", "ends at an idle before the turn", "AE-REPLY-6", make_turn=_AnyIdleEnds),
     changing("child_idle_ends", "ends at a child session's idle", "AE-REPLY-6", make_turn=_ChildIdleEnds),
+    changing(
+        "any_idle_ends",
+        "ends at any session's idle",
+        "AE-REPLY-6",
+        "AE-SCOPE-5",
+        "AE-TURN-7",
+        "AE-TURN-8",
+        make_turn=_AnySessionsIdleEnds,
+    ),
+    changing(
+        "second_idle_fails",
+        "fails where a session is idle twice",
+        "AE-REPLY-6",
+        make_turn=_HearsSessionIdle,
+        make_opencode=_WaitsForMore,
+    ),
     changing("last_message_is_reply", "wants the assistant's last", "AE-REPLY-6", make_turn=_LastMessageIsReply),
     changing("lines_of_text", "cuts lines at U+2028", "AE-REPLY-7", read_events=_read_lines_of_text),
     changing("packets_decoded_apart", "decodes packet by packet", "AE-REPLY-7", read_events=_read_packets_apart),
     changing("long_line_fails", "fails on lines over 64 KiB", "AE-REPLY-7", "AE-REQ-7", read_events=_read_short_lines),
+    changing("reasoning_is_streamed", "streams reasoning", "AE-REPLY-3", "AE-STREAM-4", make_turn=_SpeaksReasoning),
+    changing("steps_count_twice", "counts a step's tokens twice", "AE-REPLY-8", make_turn=_StepsCountTwice),
     changing("usage_of_last_step", "counts the last step's tokens only", "AE-REPLY-8", make_turn=_LastStepIsUsage),
     changing("always_stop", "says stop whatever it was", "AE-REPLY-1", "AE-REPLY-9", make_turn=_AlwaysStops),
     changing("tools_are_finish", "says tool_calls after tool steps", "AE-REPLY-10", make_turn=_ToolsAreFinish),
+    changing(
+        "agents_call_tools",
+        "says tool_calls, which agents do",
+        "AE-REPLY-1",
+        "AE-REPLY-9",
+        "AE-REPLY-10",
+        make_turn=_AgentsCallTools,
+    ),
     changing("summary_is_reply", "answers with a summary", "AE-FAULT-3", "AE-REPLY-11", make_turn=_SummaryIsReply),
 )

@@ -1,9 +1,9 @@
-"""Endpoints that stream wrongly, or answer with the wrong kind of answer."""
+"""Endpoints that stream wrongly."""
 
 from __future__ import annotations
 
+import codecs
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -88,24 +88,50 @@ def _usage_never(_options: object) -> bool:
     return False
 
 
-class _Holds(ChunkStream):
-    """Waits for the turn's end."""
+class Holds(ChunkStream):
+    """Waits for the turn's end, and says everything at once."""
 
     async def write(self, text: str) -> None:
+        """Keep it."""
         self._held = [*getattr(self, "_held", []), text]
 
     async def finish(self, reply: Reply) -> None:
-        for text in getattr(self, "_held", []):
+        """Send all of it, then the end."""
+        if text := "".join(getattr(self, "_held", [])):
             await super().write(text)
         await super().finish(reply)
 
 
-def _json_wins(stream: bool, headers: Mapping[str, str]) -> bool:
-    return stream and "application/json" not in headers.get("accept", "")
+class _Marked(ChunkStream):
+    """Begins with a byte order mark."""
+
+    async def _put(self, data: bytes, last: bool = False) -> None:
+        mark, self._mark = getattr(self, "_mark", codecs.BOM_UTF8), b""
+        await super()._put(mark + data, last)
 
 
-def _event_stream_wins(stream: bool, headers: Mapping[str, str]) -> bool:
-    return stream or headers.get("accept") == "text/event-stream"
+class _NeverFinishes(ChunkStream):
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
+        return b"" if finish is not None else super()._chunk(delta)
+
+
+class _OnePieceBehind(ChunkStream):
+    """Holds the first piece until there is another, to send both at once; without another it is lost."""
+
+    _held: str | None = None
+
+    async def write(self, text: str) -> None:
+        if self._held is None:
+            self._held = text
+        elif self.started:
+            await super().write(text)
+        else:
+            await super().write(self._held + text)
+
+    async def finish(self, reply: Reply) -> None:
+        if not self.started:
+            await super().write("")
+        await super().finish(reply)
 
 
 STREAMS: tuple[Mutant[Parts], ...] = (
@@ -119,7 +145,7 @@ STREAMS: tuple[Mutant[Parts], ...] = (
     changing("finish_after_error", "finishes after an error event", "AE-STREAM-5", make_stream=_FinishAfterError),
     changing("abandoned_goes_on", "goes on after an abandoned attempt", "AE-STREAM-5", make_turn=_NeverRetracts),
     changing("usage_never_sent", "ignores `include_usage`", "AE-STREAM-6", wants_usage=_usage_never),
-    changing("stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", make_stream=_Holds),
+    changing("stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", make_stream=Holds),
     changing(
         "empty_stream_is_json", "answers an empty turn in JSON", "AE-STREAM-8", "AE-REPLY-1", make_stream=_EmptyIsJson
     ),
@@ -143,7 +169,24 @@ STREAMS: tuple[Mutant[Parts], ...] = (
         "AE-CLIENT-1",
         unbegun_stream=_failure_is_bare,
     ),
+    changing("byte_order_mark", "begins a stream with a byte order mark", "AE-STREAM-3", make_stream=_Marked),
+    changing(
+        "finish_left_out",
+        "streams no finish reason",
+        "AE-STREAM-3",
+        "AE-CLIENT-1",
+        "AE-REPLY-1",
+        "AE-REPLY-9",
+        "AE-REPLY-10",
+        make_stream=_NeverFinishes,
+    ),
+    changing(
+        "lone_piece_lost",
+        "loses a text that comes in one piece",
+        "AE-STREAM-4",
+        "AE-REPLY-7",
+        "AE-STREAM-7",
+        make_stream=_OnePieceBehind,
+    ),
     changing("usage_always_sent", "sends usage unasked", "AE-STREAM-10", wants_usage=_usage_always),
-    changing("accept_streams", "streams for `Accept: text/event-stream`", "AE-STREAM-11", streams=_event_stream_wins),
-    changing("accept_json_wins", "obeys `Accept`", "AE-STREAM-11", "AE-CLIENT-1", streams=_json_wins),
 )

@@ -79,6 +79,21 @@ def _up_to_last_user(messages: Sequence[Message]) -> Prompt:
     return to_prompt(messages[: max(n for n, message in enumerate(messages, 1) if message.role == "user")])
 
 
+def _in_pairs(messages: Sequence[Message]) -> Prompt:
+    """What users said with its answers, and the last of it: more the model is not told."""
+    users, answers = ([each for each in messages if each.role == role] for role in ("user", "assistant"))
+    told = [each for pair in zip(users, answers, strict=False) for each in pair]
+    return to_prompt([*told, last_user(messages)])
+
+
+async def _compared(_model: Model, drive: Drive, say: Say | None) -> Outcome:
+    """Without a stream there is time to see whether the agent would say it again."""
+    outcome = await drive(say)
+    if say is None and outcome != Failure("no outcome in time"):
+        await drive(None)
+    return outcome
+
+
 class _ProbesWithoutPassword(Opencode):
     async def create_session(self, options: Mapping[str, Any]) -> str:
         with suppress(aiohttp.ClientError):
@@ -160,15 +175,31 @@ def _unknown_browser(stream: bool, headers: Mapping[str, str]) -> bool:
     return stream
 
 
+def _bare(models: list[dict[str, Any]]) -> Any:
+    return models
+
+
 TURNS: tuple[Mutant[Parts], ...] = (
     changing("no_user_needed", "prompts without a user message", "AE-EMPTY-2", last_user=_any_last),
     changing("no_user_is_502", "answers 502 without a user message", "AE-EMPTY-2", last_user=_missing_is_502),
     changing("earlier_stands_in", "prompts the last full message", "AE-EMPTY-3", to_prompt=_up_to_full_user),
     changing("streams_twice", "drives a streamed turn twice", "AE-TURN-1", "AE-SCOPE-4", run_turn=_streams_twice),
+    changing(
+        "json_twice",
+        "drives a turn twice that is not streamed",
+        "AE-TURN-1",
+        "AE-EMPTY-1",
+        "AE-FAULT-3",
+        "AE-REPLY-6",
+        "AE-SCOPE-4",
+        "AE-TURN-2",
+        run_turn=_compared,
+    ),
     changing("session_by_question", "reuses sessions", "AE-TURN-1", new_session=_same_question_same_session()),
     changing("modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", model_of=_some_model),
     changing("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
     changing("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
+    changing("history_in_pairs", "tells pairs of messages only", "AE-TURN-4", "AE-REQ-9", to_prompt=_in_pairs),
     changing("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
     changing("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
     changing("prompt_first", "hopes for its subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
@@ -176,5 +207,14 @@ TURNS: tuple[Mutant[Parts], ...] = (
     changing("one_model_at_a_time", "runs one model at a time", "AE-TURN-8", run_turn=_one_model_at_a_time()),
     changing("default_folder_heard", "hears the default folder", "AE-TURN-9", make_opencode=_HearsDefaultFolder),
     changing("default_folder_told", "answers there", "AE-TURN-9", make_opencode=_AnswersInDefaultFolder),
+    changing(
+        "bare_model_list",
+        "lists models as a bare list",
+        "AE-MODELS-1",
+        "AE-CLIENT-1",
+        "AE-KEYS-2",
+        "AE-SCOPE-5",
+        model_list=_bare,
+    ),
     changing("openai_client_refused", "refuses a user agent", "AE-CLIENT-1", streams=_unknown_browser),
 )

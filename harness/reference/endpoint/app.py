@@ -69,7 +69,7 @@ class Endpoint:
         """The key's agents."""
         key: Key = request.scope["key"]
         ids = self._parts.list_agents(key, self._agents)
-        return json_response({"object": "list", "data": [describe(agent) for agent in ids]})
+        return json_response(self._parts.model_list([describe(agent) for agent in ids]))
 
     async def model(self, request: Request) -> Response:
         """One agent of the key's; its id may hold slashes."""

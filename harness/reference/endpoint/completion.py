@@ -50,6 +50,11 @@ def chunk(frame: Frame, delta: dict[str, Any], finish: str | None) -> dict[str, 
     }
 
 
+def model_list(models: list[dict[str, Any]]) -> Any:
+    """A list of models."""
+    return {"object": "list", "data": models}
+
+
 def usage_body(usage: Usage) -> dict[str, int]:
     """A `usage` object."""
     return {

@@ -51,6 +51,7 @@ class Parts:
     list_agents: Callable[[Key, Agents], Sequence[str]] = access.list_agents
     one_model: str = agents.ONE_MODEL
     describe_model: Callable[[str], dict[str, Any]] = agents.describe
+    model_list: Callable[[list[dict[str, Any]]], Any] = completion.model_list
     not_routed: Callable[[HTTPException], Refusal] = envelope.not_routed
     render_refusal: Callable[[Refusal], Response] = envelope.error_response
 
