@@ -102,7 +102,7 @@ def record(spec: str, out: Path) -> int:
 def mutants(names: tuple[str, ...], suite: str | None, own: bool, jobs: int, listing: bool) -> int:
     """Are the checks worth anything? Judge broken implementations; exit 1 unless each is caught as it should be.
 
-    Without a NAME, checks that passed on all of them are told too.
+    Without a NAME, each check that was made must fail on one of them at least.
 
     \b
     Examples:
@@ -135,4 +135,4 @@ def mutants(names: tuple[str, ...], suite: str | None, own: bool, jobs: int, lis
         click.echo(f"no  {check} passes on every mutant")
     if unproven:
         ERR.print(f"{len(unproven)} checks pass on every mutant: add one that they catch")
-    return 1 if flawed else 0
+    return 1 if flawed or unproven else 0
