@@ -29,7 +29,7 @@ from harness.reference.endpoint.access import accepts, no_such_model, refuse_key
 from harness.reference.endpoint.agents import Agents, Model, model_of
 from harness.reference.endpoint.chat_request import Message, last_user, read_content
 from harness.reference.endpoint.completion import Frame, chunk, new_frame
-from harness.reference.endpoint.driver import Why, abort_turn
+from harness.reference.endpoint.driver import Drive, Say, Why, abort_turn
 from harness.reference.endpoint.envelope import Refusal
 from harness.reference.endpoint.keys import Key
 from harness.reference.endpoint.opencode import Opencode
@@ -148,6 +148,12 @@ def _give_up_unless(silent: Why) -> Callable[[Opencode, Turn, Why], Awaitable[No
     return give_up
 
 
+async def _answer_itself(_model: Model, _drive: Drive, say: Say | None) -> Reply:
+    if say is not None:
+        await say("ok")
+    return Reply("ok", "stop", Usage(1, 1))
+
+
 BASIC: tuple[Mutant[Parts], ...] = (
     changing("revoked_key_works", "serves a revoked key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_revoked),
     changing("expired_key_works", "serves an expired key", "AE-AUTH-1", "AE-KEYS-4", accepts=_accept_expired),
@@ -250,14 +256,25 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
 )
 
 
+STUBS: tuple[Mutant[Parts], ...] = (
+    changing(
+        "answers_itself",
+        "answers every prompt itself",
+        *("LE-TURN-1", "LE-STREAM-1", "LE-TOOL-1", "LE-REFUSAL-1", "LE-FAULT-1"),
+        run_turn=_answer_itself,
+    ),
+)
+"""What never asks its opencode: it breaks most of the suite `agent_endpoint`, so live round trips are its judge."""
+
+
 def find(name: str) -> Mutant[Parts]:
-    """The mutant of that name; raises UsageError."""
-    return named(name, MUTANTS)
+    """The mutant, or stub, of that name; raises UsageError."""
+    return named(name, (*MUTANTS, *STUBS))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve the mutant that the first argument names; the exit code."""
-    return served(arguments, MUTANTS, serve, Parts(), "harness.mutants.endpoint")
+    return served(arguments, (*MUTANTS, *STUBS), serve, Parts(), "harness.mutants.endpoint")
 
 
 if __name__ == "__main__":

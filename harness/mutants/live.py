@@ -18,10 +18,13 @@ _ENDPOINTS = {
 }
 _AGENTS = {"prefix_dropped": {"LK-TURN-1", "LK-STREAM-1", "LK-TOOL-1", "LK-REFUSAL-1", "LK-FAULT-1"}}
 
-ENDPOINTS: tuple[Mutant[Parts], ...] = tuple(
-    replace(mutant, caught_by=frozenset(_ENDPOINTS[mutant.name]))
-    for mutant in endpoint.MUTANTS
-    if mutant.name in _ENDPOINTS
+ENDPOINTS: tuple[Mutant[Parts], ...] = (
+    *endpoint.STUBS,
+    *(
+        replace(mutant, caught_by=frozenset(_ENDPOINTS[mutant.name]))
+        for mutant in endpoint.MUTANTS
+        if mutant.name in _ENDPOINTS
+    ),
 )
 AGENTS: tuple[Mutant[KiloParts], ...] = tuple(
     replace(mutant, caught_by=frozenset(_AGENTS[mutant.name]))
