@@ -110,6 +110,10 @@ def _anything_is_text(content: object, where: str) -> str:
     return read_content(content if content is None or isinstance(content, str | list) else json.dumps(content), where)
 
 
+def _first_part(content: object, where: str) -> str:
+    return read_content(content[:1] if isinstance(content, list) else content, where)
+
+
 def _text_parts_only(content: object, where: str) -> str:
     if isinstance(content, list):
         content = [part for part in content if not isinstance(part, dict) or part.get("type") != "image_url"]
@@ -197,6 +201,7 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "AE-EMPTY-3",
         parse=_refusing(_has_parts_of("user"), "messages"),
     ),
+    changing("first_part_only", "reads the first part of a list", "AE-REQ-4", "AE-REQ-9", read_content=_first_part),
     changing(
         "null_answer_refused",
         "refuses content null beside tool_calls",

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from harness.actors import Client, Script
+from harness.actors import Client, JournalReader, Script
 from harness.chat import ask, post
-from harness.check import Inconclusive
+from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_said, expect_stream
 from harness.fakes.model.script import Answer
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+
+MEND_PARTS = "pass on the text of every part"
 
 Accepts = Callable[[dict[str, Any], str], None]
 
@@ -46,6 +48,19 @@ def user(nonce: Callable[[str], str]) -> dict[str, Any]:
     return {"role": "user", "content": nonce("asked")}
 
 
+@pytest.fixture
+def expect_all_told(script: Script, journal: JournalReader) -> Callable[[list[str]], None]:
+    """Expects that a model call holds all of some words, where the model server is ours."""
+
+    def expect_it(words: list[str]) -> None:
+        if script.reaches("model behind what was told", "model"):
+            calls = [call.request.body.decode("utf-8", "replace") for call in journal.read("model", "model")]
+            told = any(all(word in call for word in words) for call in calls)
+            expect(told, f"a model call with {' and '.join(words)}", f"none of {len(calls)} has them", MEND_PARTS)
+
+    return expect_it
+
+
 def text_parts(*texts: str) -> list[dict[str, str]]:
     """Content as a list of text parts."""
     return [{"type": "text", "text": text} for text in texts]
@@ -55,17 +70,26 @@ def text_parts(*texts: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("role", ["system", "user", "assistant"])
 @pytest.mark.parametrize("count", [1, 2], ids=["one part", "two parts"])
 def test_content_may_be_a_list_of_text_parts(
-    expect_accepted: Accepts, nonce: Callable[[str], str], agent: Agent, user: dict[str, Any], role: str, count: int
+    expect_accepted: Accepts,
+    expect_all_told: Callable[[list[str]], None],
+    nonce: Callable[[str], str],
+    agent: Agent,
+    user: dict[str, Any],
+    role: str,
+    count: int,
 ) -> None:
     """A string and a list of text parts are two ways to write the same."""
     hello = {"role": "user", "content": "Hello"}
     parts = text_parts("Be brief.", "Be kind.")[:count]
+    asked = [nonce("asked"), nonce("asked further")][:count]
     messages = {
         "system": [{"role": "system", "content": parts}, user],
-        "user": [{"role": "user", "content": text_parts(nonce("asked"), "Go on.")[:count]}],
+        "user": [{"role": "user", "content": text_parts(*asked)}],
         "assistant": [hello, {"role": "assistant", "content": parts}, user],
     }[role]
     expect_accepted({"model": agent.id, "messages": messages}, f"text parts as {role} content")
+    if role == "user":
+        expect_all_told(asked)
 
 
 @pytest.mark.requirement("AE-REQ-4")
