@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from harness.errors import UsageError
 
 DOCS = Path(__file__).parent / "docs"
+
+_REQUIREMENT = re.compile(r"[a-z]{2}-[a-z0-9]+-\d+", re.IGNORECASE)
+_SECTION = re.compile(r"^(?=##)", re.MULTILINE)
 
 
 def pages() -> Mapping[str, Path]:
@@ -22,6 +26,19 @@ def page(name: str) -> Path:
     if wanted not in pages():
         raise UsageError(f"no page is called {name!r}", f"the pages are: {', '.join(pages())}")
     return pages()[wanted]
+
+
+def text(name: str) -> str:
+    """The Markdown of the page of that name, or what the page of requirements says of one, by its id.
+
+    Raises UsageError when there is neither.
+    """
+    if not _REQUIREMENT.fullmatch(name):
+        return page(name).read_text(encoding="utf-8")
+    for section in _SECTION.split(page("requirements").read_text(encoding="utf-8")):
+        if section.partition("\n")[0] == f"### {name.upper()}":
+            return section
+    raise UsageError(f"no requirement is called {name!r}", "turnproof docs requirements lists them all")
 
 
 def title(path: Path) -> str:

@@ -34,3 +34,15 @@ def test_page_that_there_is_not_is_told_with_those_that_there_are() -> None:
     with pytest.raises(UsageError, match="no page is called 'nothing'") as caught:
         manual.page("nothing")
     assert "targets" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["AE-AUTH-3", "ae-auth-3"])
+def test_requirement_is_shown_alone(name: str) -> None:
+    told = CliRunner().invoke(main, ["docs", name])
+    assert told.stdout.startswith("### AE-AUTH-3\n\nSHOULD. A 401 carries")
+    assert (told.exit_code, told.stdout.count("#")) == (0, 3)
+
+
+def test_requirement_that_there_is_not_is_told() -> None:
+    with pytest.raises(UsageError, match="no requirement is called 'AE-AUTH-99'"):
+        manual.text("AE-AUTH-99")

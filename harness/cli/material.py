@@ -14,15 +14,16 @@ from harness.errors import UsageError
 
 
 @click.command(short_help="Read a page of the documentation.")
-@click.argument("name", required=False, metavar="[PAGE]")
+@click.argument("name", required=False, metavar="[PAGE|ID]")
 @reporting_errors
 def docs(name: str | None) -> int:
-    """Read a page of the documentation that comes with this version; without its name, list them.
+    """Read a page of the documentation of this version, or what it says of a requirement; without a name, list the pages.
 
     \b
     Examples:
       turnproof docs
       turnproof docs targets
+      turnproof docs AE-FAULT-3
     """
     from rich.markdown import Markdown
 
@@ -33,7 +34,7 @@ def docs(name: str | None) -> int:
             click.echo(f"{known:20} {manual.title(path)}")
         click.echo(f"\nthe files, with those of the examples: {manual.DOCS.resolve()}")
         return 0
-    text = manual.page(name).read_text(encoding="utf-8")
+    text = manual.text(name)
     if sys.stdout.isatty():
         Console().print(Markdown(text))
     else:
