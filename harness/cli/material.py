@@ -17,7 +17,7 @@ from harness.errors import UsageError
 @click.argument("name", required=False, metavar="[PAGE|ID]")
 @reporting_errors
 def docs(name: str | None) -> int:
-    """Read a page of the documentation of this version, or what it says of a requirement; without a name, list the pages.
+    """Read a page of the documentation of this version, or what it says of a requirement; without a name, list them.
 
     \b
     Examples:
