@@ -73,6 +73,8 @@ class Core:
             self.delete(child)
         self.emit(session, "session.deleted", info=session.shown())
         self.sessions.pop(session.id)
+        if self._store is not None:
+            self._store.remove(session)
 
     def children(self, session: Session) -> list[Session]:
         """The sessions whose parent it is."""
@@ -85,7 +87,7 @@ class Core:
         if session.id in self.sessions:
             self.bus.emit(session.directory, kind, {"sessionID": session.id, **properties})
             if self._store is not None:
-                self._store.write(self.sessions.values())
+                self._store.write(session)
 
     def emit_message(self, session: Session, message: Message) -> None:
         """Tell how a message stands."""

@@ -110,7 +110,7 @@ def _with_environment(value: Any, environ: Mapping[str, str]) -> Any:
 async def _serve(settings: Mapping[str, Any], host: str, port: int, behaviour: Behaviour) -> None:
     password = os.environ.get("OPENCODE_SERVER_PASSWORD") or None
     named = os.environ.get("OPENCODE_SERVER_USERNAME") if behaviour.obeys_username else None
-    store = Store(_data_folder(os.environ) / "sessions.json", behaviour.keeps)
+    store = Store(_data_folder(os.environ) / "sessions", behaviour.keeps)
     server = OpencodeServer(settings, Path.cwd(), password, named or "opencode", behaviour, store)
     await server.start(host, port)
     if password is None:
