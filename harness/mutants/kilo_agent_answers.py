@@ -95,6 +95,12 @@ def _errors_ignored(ran: Ran, overflow: str | None, timeout: float) -> Failure |
     return None if failed and ran.exit_status == 0 and overflow is None else judge(ran, overflow, timeout)
 
 
+def _error_is_answer(ran: Ran, overflow: str | None, timeout: float) -> Failure | None:
+    """Takes what the CLI tells of a failure for all that there is to say."""
+    told = ran.exit_status is not None and any(isinstance(event, Failed) for event in ran.events)
+    return None if told and overflow is None else judge(ran, overflow, timeout)
+
+
 def _empty_is_none(ran: Ran, overflow: str | None, timeout: float) -> Failure | None:
     """Tells a run that answered nothing as one that never began."""
     began = any(isinstance(event, StepStart) for event in ran.events)
@@ -129,5 +135,6 @@ ANSWERS: tuple[Mutant[Parts], ...] = (
     changing("zero_is_fine", "trusts a status of 0", "KA-FAULT-1", "KA-FAULT-2", judge=_zero_is_fine),
     changing("status_ignored", "trusts a text", "KA-FAULT-1", "KA-FAULT-2", judge=_status_ignored),
     changing("errors_ignored", "trusts a status of 0 after an error", "KA-FAULT-2", judge=_errors_ignored),
+    changing("error_is_answer", "takes a told error for an answer", "KA-FAULT-2", "KA-CONF-3", judge=_error_is_answer),
     changing("empty_is_none", "takes an empty answer for no run", "KA-FAULT-2", judge=_empty_is_none),
 )

@@ -95,6 +95,10 @@ def _with(**changes: Any) -> Callable[[Config, str | None], Settings | None]:
     return build
 
 
+def _fixed(config: Config) -> Config:
+    return config if config.model_server is None else replace(config, model="small-1")
+
+
 def _output_ignored(config: Config, base_url: str | None) -> Settings | None:
     return build_settings(replace(config, max_output_tokens=Config(config.model).max_output_tokens), base_url)
 
@@ -234,6 +238,13 @@ SETTINGS: tuple[Mutant[Parts], ...] = (
     changing("large_window", "has a default window of 65536", "KA-CONF-4", build_settings=_with(context_window=65536)),
     changing(
         "output_of_32000", "has a default output of 32000", *BUDGET, build_settings=_with(max_output_tokens=32000)
+    ),
+    changing(
+        "model_fixed",
+        "asks for one model, whatever is configured",
+        *(CONF_1, "KA-CONF-4", "KA-CMD-1", "KA-SWAP-1"),
+        build_settings=lambda config, base_url: build_settings(_fixed(config), base_url),
+        build_command=lambda config, folder, prompt: build_command(_fixed(config), folder, prompt),
     ),
     changing("output_ignored", "ignores a given output limit", *BUDGETS, build_settings=_output_ignored),
     changing("no_limit", "leaves the model's limits out", *LIMITLESS, build_settings=_on_provider(_no_limit)),
