@@ -76,7 +76,9 @@ def test_a_failure_says_why(body: Any, status: int, log: str) -> None:
 @pytest.mark.parametrize(("body", "status"), [({"status": "completed"}, 200), ({}, 500), ({"error": {}}, 500)])
 def test_success_or_silence_is_no_failure(body: Any, status: int) -> None:
     with pytest.raises(Nonconformance):
-        expect_failure(answer(body, status), " \n", "a run")
+        expect_failure(
+            answer(body, status), ' \nINFO: 127.0.0.1 - "POST /run HTTP/1.1" 500 Internal Server Error\n', "a run"
+        )
 
 
 def test_a_run_tells_its_arguments_apart() -> None:
