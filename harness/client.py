@@ -31,18 +31,18 @@ class Client:
             ("User-Agent", f"turnproof/{version('turnproof')}"),
         )
 
-    async def send(self, request: Request, recording: Recording, deadline: float) -> None:
-        """Send `request` and record what comes; after `deadline` seconds in all, the client leaves.
+    async def send(self, request: Request, recording: Recording, deadline: float, late: float = 0.0) -> None:
+        """Send `request` and record what comes; `late` seconds after its `deadline` in seconds, the client leaves.
 
         Cancelling it makes the client leave too. Either way the recording is closed.
         """
         call = HttpCall(request.method, recording)
         try:
-            async with asyncio.timeout(deadline):
+            async with asyncio.timeout(deadline + late):
                 await call.run(self.base_url, self._encode(request))
             early = None if call.whole else "the connection ended early"
         except TimeoutError:
-            recording.close("gone", f"no end within {deadline:g} s")
+            recording.close("gone", _overdue(deadline, late))
             return
         except asyncio.CancelledError:
             recording.close("gone", "left on purpose")
@@ -57,3 +57,9 @@ class Client:
         if (request.body or request.method in _WITH_BODY) and header(given, "content-length") is None:
             headers.append(("Content-Length", str(len(request.body))))
         return encode_request(request.method, self._prefix + request.target, [*headers, *given], request.body)
+
+
+def _overdue(deadline: float, late: float) -> str:
+    """What is said of an answer that had not ended."""
+    told = f": the declared deadline of {deadline:g} s, and {late:g} s more" if late else ""
+    return f"no end within {deadline + late:g} s{told}"

@@ -10,9 +10,11 @@ import httpx
 from harness import keys
 from harness.bounded import send
 from harness.errors import TargetNotReady
+from harness.redaction import Redactor
 from harness.target import Agent, Target
 
-_SECONDS = 30.0
+_SECONDS, _SHOWN = 30.0, 300
+_HINT = "is this the base URL of an OpenAI-compatible endpoint?"
 
 
 def discovered(target: Target) -> Target:
@@ -32,11 +34,17 @@ def _list_models(url: str, secret: str) -> list[str]:
     try:
         headers = {"authorization": f"Bearer {secret}"}
         response = send("GET", f"{url}/v1/models", headers, None, _SECONDS)
+    except httpx.HTTPError as error:
+        raise TargetNotReady(step, f"{url}/v1/models does not answer: {error!r}", _HINT) from error
+    came = f"{response.status_code}: {Redactor({'key': secret}).redact(response.text)[:_SHOWN] or 'empty'}"
+    if response.status_code in (401, 403):
+        raise TargetNotReady(step, f"{url}/v1/models refuses the key: it answered {came}", "check the key")
+    try:
         body: Any = response.json()
         ids = [str(entry["id"]) for entry in body["data"]]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-        message = f"{url}/v1/models does not answer with an OpenAI list: {error!r}"
-        raise TargetNotReady(step, message, "is this the base URL of an OpenAI-compatible endpoint?") from error
+    except (ValueError, KeyError, TypeError) as error:
+        message = f"{url}/v1/models does not answer with an OpenAI list, but with {came}"
+        raise TargetNotReady(step, message, _HINT) from error
     if not ids:
         raise TargetNotReady(step, f"{url}/v1/models lists no agent for this key", "use a key with an agent")
     return ids

@@ -14,7 +14,7 @@ from harness.json_pointer import pointed
 from harness.readiness import told_end
 from harness.supervised import StartFailed, Supervised
 from harness.target import Target
-from harness.target_keys import FromCommand, FromEnvironment, FromRequest, Key, Request
+from harness.target_keys import FromCommand, FromRequest, Key, Request
 from harness.template import expand, expand_json
 from harness.work_folder import work_folder
 
@@ -40,13 +40,6 @@ def obtain(target: Target, values: Mapping[str, str]) -> Iterator[tuple[str, str
             yield key.name, _run(target, key.source, values, f"key {key.name}")
         elif secret := _look_up(key, key.source.variable):
             yield key.name, secret
-
-
-def look_up(target: Target) -> None:
-    """Raise UsageError when a valid key's environment variable is missing: before the target is started."""
-    for key in target.keys:
-        if isinstance(key.source, FromEnvironment):
-            _look_up(key, key.source.variable)
 
 
 def _look_up(key: Key, variable: str) -> str | None:

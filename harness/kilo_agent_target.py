@@ -13,9 +13,9 @@ from harness.fakes.model.script import Answer, Rule, told
 from harness.fetch import fetch
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.kilo_behind import MODELS, STAND_IN, KiloPart
+from harness.reply_words import came, if_slow
 from harness.target import Target
 from harness.target_file import load
-from harness.telling import beginning
 from harness.world import derive_nonce
 
 KIND = "kilo-agent"
@@ -75,7 +75,6 @@ def round_trip(live: LiveAgents, seed: str) -> tuple[str, str]:
     log = live.log(wanted)
     live.close_window()
     if reply.status != 200 or answered not in reply.text or not told(calls, asked):
-        came = f"{reply.status}: {beginning(reply.text)}" if reply.status else f"nothing ({reply.error})"
-        message = f"{len(calls)} calls reached the model server; the agent answered {came}"
-        raise TargetNotReady("a nonce makes it all the way round", message, "see its output", log)
+        message = f"{len(calls)} calls reached the model server; the agent answered {came(reply)}"
+        raise TargetNotReady("a nonce makes it all the way round", message, "see its output" + if_slow(reply), log)
     return "a nonce made it all the way round", f"client, agent, kilo, model server, in {reply.duration or 0:.1f} s"

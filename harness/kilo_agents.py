@@ -20,11 +20,11 @@ from harness.journal import Window
 from harness.kilo_agent_start import as_variables, launch, readiness
 from harness.kilo_behind import KiloBehind
 from harness.listener import free_port
-from harness.live import LiveTarget, PendingRequest
+from harness.live import LATE_SECONDS, LiveTarget, PendingRequest
 from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.supervised import Supervised
-from harness.target import Target
+from harness.target import Target, told_port
 from harness.template import JSON, expand, expand_json
 
 _KEPT = 6
@@ -108,7 +108,7 @@ class LiveAgents(LiveTarget):
         """Send a request to the agent that was started so, in the background."""
         agent = self._agents[wanted.key]
         recording = self._journal.record("client", request, label)
-        future = self._engine.submit(agent.client.send(request, recording, self._deadline))
+        future = self._engine.submit(agent.client.send(request, recording, self._deadline, LATE_SECONDS))
         agent.pending.append(PendingRequest(self._journal, recording, future))
         return agent.pending[-1]
 
@@ -159,7 +159,8 @@ class LiveAgents(LiveTarget):
         told = as_variables(configuration) if self._target.in_environment else {}
         process = launch(self._target, values, {**self._environment(wanted, values), **told})
         try:
-            await_ready(readiness(self._target), values["url"], process)
+            knows = self._target.asked != "responses" or told_port(self._target)
+            await_ready(readiness(self._target), values["url"], process, knows)
         except TargetNotReady as error:
             kind = TargetNotReady if process.poll() is None else _EndedAtOnce
             process.stop()

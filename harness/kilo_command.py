@@ -13,10 +13,12 @@ import http.server
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 ROLLOUT = "AGENT_ROLLOUT"
@@ -85,11 +87,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
+def _why_not(command: str) -> str:
+    """Why there is nothing to start."""
+    if Path(command).is_file():
+        return f"{command}: it is there, and is not executable: chmod +x {shlex.quote(command)}"
+    return f"{command}: there is no such command in {Path.cwd()} or on PATH"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Serve until told to stop; the exit code."""
     port, Handler.word, *Handler.command_line = arguments
     if shutil.which(Handler.command_line[0]) is None:
-        sys.stderr.write(f"{Handler.command_line[0]}: there is no such command in {os.getcwd()} or on PATH\n")  # noqa: PTH109
+        sys.stderr.write(f"{_why_not(Handler.command_line[0])}\n")
         return 127
     http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
     return 0

@@ -41,7 +41,7 @@ from harness.readiness import await_ready
 from harness.redaction import Redactor
 from harness.stand_ins import StandIn
 from harness.supervised import StartFailed, Supervised
-from harness.target import Start, Target, mentions
+from harness.target import Start, Target, mentions, told_port
 from harness.target_secrets import from_environment
 from harness.telling import conceal_with
 from harness.template import expand
@@ -156,7 +156,6 @@ def launched_on(
             agents = ends.enter_context(LiveAgents(target, base.behind, values, redactor))
             yield Launch(target, agents, None, redactor, behind=base.behind)
             return
-        keys.look_up(target)
         desk = key_desk(target, values, redactor)
         process = None
         if target.start is not None:
@@ -164,7 +163,7 @@ def launched_on(
             ends.enter_context(process)
             say("it starts", f"process {process.pid}")
         with _showing_log(process):
-            await_ready(target.ready, values["url"], process)
+            await_ready(target.ready, values["url"], process, told_port(target))
             say("it is ready", values["url"])
             secrets_: dict[str, str] = {}
             for name, secret in keys.obtain(target, values):

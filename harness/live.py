@@ -67,9 +67,9 @@ class LiveTarget:
         self.keys = keys
         self._engine, self._journal, self._behind = engine, journal, behind
         self._client = Client(url)
-        self._deadline = deadline + LATE_SECONDS
+        self._deadline = deadline
         # Of the official client, which gives up by itself what is silent for so long, but not what never ends.
-        self._tap = Tap("client", url, journal, within=self._deadline + LATE_SECONDS)
+        self._tap = Tap("client", url, journal, within=deadline + 2 * LATE_SECONDS)
         self._pending: list[PendingRequest] = []
 
     def __enter__(self) -> LiveTarget:
@@ -84,7 +84,7 @@ class LiveTarget:
     def begin(self, request: Request, label: str) -> PendingRequest:
         """Send a request to the target in the background."""
         recording = self._journal.record("client", request, label)
-        future = self._engine.submit(self._client.send(request, recording, self._deadline))
+        future = self._engine.submit(self._client.send(request, recording, self._deadline, LATE_SECONDS))
         self._pending.append(PendingRequest(self._journal, recording, future))
         return self._pending[-1]
 

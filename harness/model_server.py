@@ -17,10 +17,10 @@ from harness.fakes.model.script import Answer, Rule
 from harness.live import LiveTarget
 from harness.mutants.model import find as flaw_named
 from harness.redaction import Redactor
+from harness.reply_words import came, if_slow
 from harness.stand_ins import ModelStandIn
 from harness.target import Agent, Policies, Ready, Target, mentions
 from harness.target_keys import FromEnvironment, Key
-from harness.telling import beginning
 from harness.world import derive_nonce
 
 KIND = "model-server"
@@ -129,8 +129,8 @@ def round_trip(target: Target, live: LiveTarget, seed: str) -> tuple[str, str]:
     calls = live.seen("model")
     live.close_window()
     if reply.status != 200 or (scripted and answered not in reply.text):
-        came = f"{reply.status} {beginning(reply.text)!r}" if reply.status is not None else f"nothing ({reply.error})"
-        raise TargetNotReady("it answers a question", f"it answered {came}", "check [[keys]] and [[agents]]")
+        hint = "check [[keys]] and [[agents]]" + if_slow(reply)
+        raise TargetNotReady("it answers a question", f"it answered {came(reply)}", hint)
     if not scripted:
         return "it answers a question", f"{key.agents[0]}; nothing of ours is behind it"
     if not any(asked.encode() in call.request.body for call in calls):

@@ -6,6 +6,7 @@ and does not load this plugin; see `harness.pytest_run`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,9 @@ def _turnproof_ground(_turnproof_target: Target) -> Iterator[Ground]:
 @pytest.fixture(scope="session")
 def _turnproof_launch(_turnproof_target: Target, _turnproof_ground: Ground) -> Iterator[Launch]:
     from harness.launch import launched_on
+    from harness.variables import expect_set
 
+    expect_set(_turnproof_target, os.environ)
     with launched_on(_turnproof_ground, _turnproof_target) as launch:
         yield launch
 

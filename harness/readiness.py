@@ -18,17 +18,23 @@ from harness.target import Ready
 _POLL_SECONDS = 0.05
 _STEP = "it is ready"
 
+PORTLESS = "[start] holds no {port}: let the target listen on that port, not on one of its own"
+"""What to do about a started target that does not answer where it was not told to."""
 
-def await_ready(ready: Ready, url: str, process: Supervised | None) -> None:
+
+def await_ready(ready: Ready, url: str, process: Supervised | None, told_port: bool = True) -> None:
     """Return once the target at `url` is up as `ready` describes it, and the answer is that of `process`.
 
+    `told_port` is whether the process was told on which port it is waited for.
     Raises TargetNotReady when that takes too long, when the process ends, or when a stranger's process answers.
     """
     deadline = time.monotonic() + ready.within
     if ready.log is not None and process is not None:
         line = process.wait_for_line(re.compile(ready.log), deadline)
         if line is None:
-            raise _not_ready(process, f"no line of its output matched {ready.log!r} within {ready.within:g} s")
+            raise _not_ready(
+                process, told_port, f"no line of its output matched {ready.log!r} within {ready.within:g} s"
+            )
     if ready.path is None:
         return
     while True:
@@ -36,7 +42,7 @@ def await_ready(ready: Ready, url: str, process: Supervised | None) -> None:
         if isinstance(came, int) and (came == ready.status if ready.status else came < 500):
             break
         if time.monotonic() > deadline or (process is not None and is_over(process)):
-            raise _not_ready(process, f"{url}{ready.path} {_told(came, ready)}")
+            raise _not_ready(process, told_port, f"{url}{ready.path} {_told(came, ready)}")
         time.sleep(_POLL_SECONDS)
     if process is not None and listens(process.descendants(), urlsplit(url).port or 0) is False:
         hint = "end the process that has the port, or let the target use {port}"
@@ -72,7 +78,11 @@ def told_end(status: int) -> str:
         return f"it was killed by signal {-status}"
 
 
-def _not_ready(process: Supervised | None, message: str) -> TargetNotReady:
-    if process is not None and (status := process.poll()) is not None and is_over(process):
+def _not_ready(process: Supervised | None, told_port: bool, message: str) -> TargetNotReady:
+    if process is None:
+        return TargetNotReady(_STEP, message, "check url and [ready], and whether the target is up")
+    if (status := process.poll()) is not None and is_over(process):
         return TargetNotReady(_STEP, f"{told_end(status)} before it was ready", "see its output")
-    return TargetNotReady(_STEP, message, "check url, [ready] and the target's output")
+    if not told_port:
+        return TargetNotReady(_STEP, message, PORTLESS)
+    return TargetNotReady(_STEP, message, "check [start], [ready] and the target's output")

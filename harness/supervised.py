@@ -6,6 +6,7 @@ Each has a supervisor of its own (`harness.supervisor`), so what a target leaves
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -38,7 +39,8 @@ class StartFailed(OSError):
     @property
     def reason(self) -> str:
         """What was wrong, for people."""
-        return f"{self.filename}: {self.strerror}"
+        program = self.errno == errno.EACCES and not Path(self.filename).is_dir()
+        return f"{self.filename}: {self.strerror}{' (chmod +x makes a program executable)' if program else ''}"
 
 
 @dataclass(frozen=True)

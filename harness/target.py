@@ -197,6 +197,11 @@ class Target:
         )
 
 
+def told_port(target: Target) -> bool:
+    """Tell whether the target's start command or environment says on which port it is waited for."""
+    return mentions(target, "port") or mentions(target, "url")
+
+
 def mentions(target: Target, placeholder: str) -> bool:
     """Tell whether the target's start command or environment holds `{placeholder}`, named without braces."""
     if target.start is None:

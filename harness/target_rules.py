@@ -7,6 +7,7 @@ wrong type is the schema's to report and is passed over here.
 from __future__ import annotations
 
 import datetime
+import difflib
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -21,10 +22,11 @@ from harness.template import PLACEHOLDERS, REVOKE_ONLY, has_lone_brace, is_varia
 from harness.toml_lines import KeyPath
 
 KEY_SOURCES = ("env", "command", "mint")
-KILO_AGENT = "kilo-agent"
+ENDPOINT, KILO_AGENT = "agent-endpoint", "kilo-agent"
 _NOT_STARTED_BY_FILE = ("opencode-server", "kilo-cli")
 _WITHOUT_START = {"port", "shims", "owner_secret", "registry_secret"}
 _OF_ENDPOINTS = {"opencode_url", "opencode_password", "shims"}
+_OF_OPENCODE = ("opencode_url", "opencode_password")
 _OF_AGENTS = {"resources_url", "config", "prompt"}
 _STATES = ("valid", "expired", "revoked")
 
@@ -41,6 +43,20 @@ def rule_problems(data: Mapping[str, Any]) -> set[Problem]:
         *_waivers(data),
         *kind_problems(data),
     }
+
+
+def variables(data: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """Every environment variable that a target file needs, with the place that names it.
+
+    Those of expired and revoked keys are not among them: such a key may be left out.
+    """
+    for path, leaf in _walk((), data):
+        if isinstance(leaf, str) and _known_placeholders(path, data) is not None:
+            for name in filter(is_variable, placeholders(leaf)):
+                yield path, name.removeprefix("env:")
+    for index, key in _tables(data, "keys"):
+        if key.get("state") == "valid" and "env" in key:
+            yield ("keys", index, "env"), key["env"]
 
 
 def _kilo_agent(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -168,13 +184,27 @@ def _string(path: KeyPath, text: str, data: Mapping[str, Any]) -> Iterator[Probl
     for name in placeholders(text):
         if not is_variable(name) and name not in known:
             yield Problem(path, _unknown_placeholder(path, name, known))
+        elif name in _OF_OPENCODE and _lacks_opencode(data):
+            yield Problem(path, f"{{{name}}} comes with {{opencode_url}}: let start.command or start.env hold that")
     if has_lone_brace(text):
         yield Problem(path, "a single brace: write {{ or }} for a brace itself")
 
 
+def _lacks_opencode(data: Mapping[str, Any]) -> bool:
+    """Whether an endpoint that turnproof starts is not told where an opencode is, so that none is put behind it."""
+    start = data.get("start")
+    if data.get("kind") != ENDPOINT or not isinstance(start, dict):
+        return False
+    told = _walk((), {"command": start.get("command"), "env": start.get("env")})
+    return not any("opencode_url" in placeholders(leaf) for _, leaf in told if isinstance(leaf, str))
+
+
 def _unknown_placeholder(path: KeyPath, name: str, known: list[str]) -> str:
-    here = ", ".join([*(f"{{{each}}}" for each in known), "{env:NAME}"])
     shown = f"{{{name}}}" if name in PLACEHOLDERS or not holds_secrets(path) else "this placeholder"
+    near = difflib.get_close_matches(name, known, n=1)
+    if near and name not in PLACEHOLDERS:
+        return f"{shown} is not known here; did you mean {{{near[0]}}}?"
+    here = ", ".join([*(f"{{{each}}}" for each in known), "{env:NAME}"])
     return f"{shown} is not known here: write {{{{ and }}}} for braces, or one of {here}"
 
 

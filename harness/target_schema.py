@@ -58,7 +58,7 @@ class Problem:
 
 def target_problems(data: Mapping[str, Any]) -> set[Problem]:
     """Return what in the data of a target file breaks the schema."""
-    return _problems(target_schema(), data)
+    return _problems(target_schema(), data, data.get("kind"))
 
 
 def facts_problems(data: object) -> set[Problem]:
@@ -110,10 +110,17 @@ def _schema(path: Path) -> dict[str, Any]:
     return schema
 
 
-def _problems(schema: Mapping[str, Any], data: object) -> set[Problem]:
+def _problems(schema: Mapping[str, Any], data: object, kind: object = None) -> set[Problem]:
     checker = Draft202012Validator.FORMAT_CHECKER
     errors = Draft202012Validator(schema, format_checker=checker).iter_errors(_with_dates_as_text(data))
-    return {problem for error in errors for problem in _BY_KEYWORD[str(error.validator)](error)}
+    return {problem for error in errors for problem in _said_of(error, kind)}
+
+
+def _said_of(error: ValidationError, kind: object) -> Iterator[Problem]:
+    """What is wrong, in words; of a target of `kind`, only what such a one may have is named."""
+    if error.validator == "enum":
+        return _not_in_enum(error, kind)
+    return _BY_KEYWORD[str(error.validator)](error)
 
 
 def _with_dates_as_text(data: object) -> object:
@@ -166,9 +173,11 @@ def _wrong_type(error: ValidationError) -> Iterator[Problem]:
     yield _at(error, f"must be {named}, not {found}")
 
 
-def _not_in_enum(error: ValidationError) -> Iterator[Problem]:
+def _not_in_enum(error: ValidationError, kind: object) -> Iterator[Problem]:
     value = shown_value(tuple(error.absolute_path), _found(error))
-    yield _at(error, f"{value} is not one of {', '.join(_wanted(error))}")
+    kinds = _schema_at(error).get("x-value-kinds", {})
+    fitting = [each for each in _wanted(error) if kind in kinds.get(each, [kind])]
+    yield _at(error, f"{value} is not one of {', '.join(fitting or _wanted(error))}")
 
 
 def _not_expected(error: ValidationError) -> Iterator[Problem]:
@@ -200,7 +209,6 @@ _BY_KEYWORD: Mapping[str, Callable[[ValidationError], Iterator[Problem]]] = {
     "additionalProperties": _unknown_keys,
     "required": _missing_keys,
     "type": _wrong_type,
-    "enum": _not_in_enum,
     "pattern": _not_expected,
     "format": _not_expected,
     "uniqueItems": _twice,

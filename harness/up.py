@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +20,7 @@ from harness.opencode import USERNAME
 from harness.parts import Part, Say, describe, models_of, opencode_behind, pace_of, part_behind
 from harness.target import Target
 from harness.target_file import KEY_VARIABLE
+from harness.variables import expect_set
 
 
 @contextlib.contextmanager
@@ -37,6 +39,7 @@ def holding(target: Target, wanted: str, alone: bool, say: Say) -> Iterator[str]
             assert base.behind is not None
             yield _parts(target, base.behind, control)
         return
+    expect_set(target, os.environ)
     given = part_behind(target, wanted, say)
     with ground(target, given, say) as base, launched_on(base, target, say) as launch:
         if target.kind not in ("agent-endpoint", "opencode-server"):

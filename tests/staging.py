@@ -89,13 +89,17 @@ def target_at(address: str, **changes: Any) -> Target:
 
 @contextlib.contextmanager
 def launch_at(
-    engine: Engine, url: str, journal: Journal | None = None, keys: Mapping[str, str] | None = None, **changes: Any
+    engine: Engine,
+    address: str,
+    journal: Journal | None = None,
+    secrets: Mapping[str, str] | None = None,
+    **changes: Any,
 ) -> Iterator[Launch]:
-    """A launch of what already runs at `url`, with nothing of ours behind it."""
-    target = target_at(url, **changes)
-    keys = {"main": KEY} if keys is None else keys
-    redactor = Redactor({f"key.{name}": secret for name, secret in keys.items()})
-    with LiveTarget(engine, journal or Journal(), url, keys, target.deadline, None) as live:
+    """A launch of what already runs at `address`, with nothing of ours behind it; `secrets` are its keys, by name."""
+    target = target_at(address, **changes)
+    secrets = {"main": KEY} if secrets is None else secrets
+    redactor = Redactor({f"key.{name}": secret for name, secret in secrets.items()})
+    with LiveTarget(engine, journal or Journal(), address, secrets, target.deadline, None) as live:
         yield Launch(target, live, None, redactor)
 
 

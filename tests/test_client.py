@@ -122,6 +122,12 @@ def test_deadline_is_for_the_whole_exchange_though_bytes_drip(send: Send) -> Non
     assert b"xxx" in seen.body
 
 
+def test_time_that_is_given_beyond_a_declared_deadline_is_told_apart(engine: Engine, recording: Recording) -> None:
+    with Peer(lambda _: peer.over.wait(10)) as peer:
+        engine.call(Client(peer.url).send(GET, recording, 0.1, late=0.2), 20)
+    assert recording.snapshot().error == "no end within 0.3 s: the declared deadline of 0.1 s, and 0.2 s more"
+
+
 def test_deadline_is_for_a_silent_target_too(send: Send) -> None:
     with Peer(lambda _: peer.over.wait(10)) as peer:
         seen = send(peer.url, deadline=0.05)

@@ -44,7 +44,8 @@ def test_target_that_names_its_agents_is_not_asked() -> None:
         (200, [], "does not answer with an OpenAI list"),
         (200, {"data": [{}]}, "does not answer with an OpenAI list"),
         (200, {"data": None}, "does not answer with an OpenAI list"),
-        (401, {"error": {}}, "does not answer with an OpenAI list"),
+        (404, b"not here", "does not answer with an OpenAI list, but with 404: not here"),
+        (401, {"error": {}}, "refuses the key: it answered 401: "),
         (200, {"data": []}, "lists no agent for this key"),
     ],
 )
@@ -55,6 +56,15 @@ def test_answer_that_lists_nothing_is_told(engine: Engine, status: int, body: An
     ):
         discovered(target_at(url, agents=(), keys=UNKNOWN))
     assert caught.value.step == "its agents are listed"
+
+
+def test_key_that_an_answer_holds_is_not_told(engine: Engine) -> None:
+    with (
+        serving(engine, answering(lambda _: (401, KEY.encode()))) as url,
+        pytest.raises(TargetNotReady) as caught,
+    ):
+        discovered(target_at(url, agents=(), keys=UNKNOWN))
+    assert KEY not in caught.value.message
 
 
 def test_closed_port_is_told() -> None:

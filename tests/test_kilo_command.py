@@ -69,6 +69,20 @@ def test_server_of_a_command_that_there_is_not_ends_and_says_so() -> None:
     assert "./no-such: there is no such command" in ran.stderr
 
 
+def test_server_of_a_script_that_is_not_executable_says_so(tmp_path: Path) -> None:
+    (tmp_path / "my agent.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, server, "0", WORD, "./my agent.sh"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 127
+    assert "./my agent.sh: it is there, and is not executable: chmod +x './my agent.sh'" in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("asked", "path", "body", "askable"),
     [

@@ -102,17 +102,6 @@ def test_missing_variable_is_a_usage_error_before_anything_starts() -> None:
         pass
 
 
-def test_missing_key_is_a_usage_error_before_anything_starts() -> None:
-    steps: list[str] = []
-    target = started(keys=(Key("main", "valid", ("solver",), FromEnvironment("NO_SUCH_VARIABLE")),))
-    with (
-        pytest.raises(UsageError, match="key main: the environment variable NO_SUCH_VARIABLE is not set"),
-        launched(target, None, lambda step, _: steps.append(step)),
-    ):
-        pass
-    assert steps == []
-
-
 def test_failure_shows_what_the_target_wrote_without_secrets() -> None:
     dying = ("{python}", "-c", "import os, sys; sys.exit('owner is ' + os.environ['ENDPOINT_KEY'])")
     with pytest.raises(TargetNotReady) as caught, up(started(dying)):

@@ -102,6 +102,12 @@ def test_flood_does_not_keep_an_answer_from_coming(start: Start, port: int, url:
     await_ready(Ready("/200", within=60), url, start(flooding, str(port)))
 
 
+def test_process_that_was_not_told_its_port_is_hinted_at_it(start: Start, url: str) -> None:
+    with pytest.raises(TargetNotReady, match="did not answer") as caught:
+        await_ready(Ready(within=0.1), url, start(ASLEEP), told_port=False)
+    assert "[start] holds no {port}" in caught.value.hint
+
+
 @pytest.mark.parametrize("ready", [Ready("/200", within=60), Ready(path=None, log="never", within=60)])
 def test_crash_at_start_is_told_with_its_status(start: Start, url: str, ready: Ready) -> None:
     with pytest.raises(TargetNotReady, match="it ended with status 3 before it was ready"):

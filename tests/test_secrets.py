@@ -16,7 +16,7 @@ from harness.exchange import Request
 from harness.replay import replay
 from harness.run import Observer, Order, run
 from tests.running import ENDPOINTS, turnproof
-from tests.staging import KEY, answering, serving, target_at
+from tests.staging import KEY, answering, canned, serving, target_at
 
 ARTEFACTS = {
     "results.jsonl",
@@ -159,6 +159,8 @@ def test_a_key_is_hidden_and_the_finding_confirmed_wherever_what_came_is_cut(
     monkeypatch.setenv("CANNED_KEY", KEY)
 
     def tell(request: Request) -> tuple[int, Any]:
+        if request.method == "POST":
+            return canned(request)
         return 200, {"a": "x" * before, "key": dict(request.headers).get("authorization"), "more": "y" * 300}
 
     with serving(engine, answering(tell)) as url:

@@ -240,7 +240,7 @@ def test_fork_heavy_target_ends_whole(marked: Marked) -> None:
     ("argv", "cwd", "reason"),
     [
         (["no-such-command"], "/", "no-such-command: No such file or directory"),
-        (["/proc/self/environ"], "/", "/proc/self/environ: Permission denied"),
+        (["/proc/self/environ"], "/", "/proc/self/environ: Permission denied (chmod +x makes a program executable)"),
         (["true"], "/no/such/folder", "/no/such/folder: No such file or directory"),
         (["true", "a\0b"], "/", "true: embedded null byte"),
     ],

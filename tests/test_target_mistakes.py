@@ -113,8 +113,11 @@ ERRORS = {
     ),
     "capability unknown": (
         HEAD + URL + 'capabilities = [\n"mint",\n"mnt"]\n' + AGENT + KEY,
-        '6: capabilities[1]: "mnt" is not one of mint, rate_cap, incremental, launches, '
-        "reasoning, capture, token_ids, virtual_keys, models",
+        '6: capabilities[1]: "mnt" is not one of mint, rate_cap, incremental, launches',
+    ),
+    "capability unknown of a model server": (
+        MODEL_HEAD + URL + 'capabilities = ["mint_"]\n' + AGENT + KEY,
+        '4: capabilities[0]: "mint_" is not one of reasoning, capture, token_ids, virtual_keys, models',
     ),
     "capability twice": (
         HEAD + URL + 'capabilities = [\n"mint",\n"mint"]\n' + AGENT + KEY,
@@ -291,11 +294,15 @@ ERRORS = {
     # placeholders
     "placeholder unknown": (
         HEAD + '[start]\ncommand = ["run",\n"{prt}"]\n' + AGENT + KEY,
-        "5: start.command[1]: {prt} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_START,
+        "5: start.command[1]: {prt} is not known here; did you mean {port}?",
     ),
     "placeholder in env": (
         HEAD + START + '[start.env]\nA = "${HOME}"\n' + AGENT + KEY,
         "6: start.env.A: {HOME} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_START,
+    ),
+    "password of an opencode that is not there": (
+        HEAD + START + '[start.env]\nA = "{model_url}"\nB = "{opencode_password}"\n' + AGENT + KEY,
+        "7: start.env.B: {opencode_password} comes with {opencode_url}: let start.command or start.env hold that",
     ),
     "variable without a name": (
         HEAD + START + 'cwd = "{env:}"\n' + AGENT + KEY,
@@ -429,7 +436,7 @@ ERRORS = {
     ),
     "placeholder unknown in captures": (
         MODEL_HEAD + URL + 'captures = "{wrk}"\n' + AGENT + KEY,
-        "4: captures: {wrk} is not known here: write {{ and }} for braces, or one of " + KNOWN_WITH_URL,
+        "4: captures: {wrk} is not known here; did you mean {work}?",
     ),
     # waivers
     "waiver without an owner": (

@@ -43,7 +43,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self._send(200, {"key": max(KEYS - {CANARY}, key=len)})
         told = f"{authorization} {OWNER} {' '.join(sorted(KEYS))}"
         if authorization.removeprefix("Bearer ") in KEYS:
-            return self._send(200, {"object": "list", "data": [{"id": "solver", "object": "model", "told": told}]})
+            said = [{"index": 0, "message": {"role": "assistant", "content": told}, "finish_reason": "stop"}]
+            data = [{"id": "solver", "object": "model", "told": told}]
+            return self._send(200, {"object": "list", "data": data} if self.command == "GET" else {"choices": said})
         error = {"message": told, "type": "invalid_request_error", "code": "invalid_api_key", "param": None}
         return self._send(401, {"error": error})
 
