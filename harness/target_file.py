@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from harness.target_url import base_url
 from harness.template import placeholders
 from harness.toml_file import read_toml
 from harness.waiver import Waiver
+from harness.waiver_problems import one_for_each_waiver
 
 KEY_VARIABLE = "TURNPROOF_API_KEY"
 """The environment variable that holds the key of a target given by a bare URL."""
@@ -80,8 +82,12 @@ def load(path: Path) -> Target:
     """
     document = read_toml(path, "Name a target file, or an http:// or https:// URL.", _HINT)
     data = document.data
-    document.refuse(target_problems(data) | rule_problems(data) | _executables(data, path))
-    return _target(data, path)
+    problems = target_problems(data) | rule_problems(data) | _executables(data, path)
+    document.refuse(one_for_each_waiver(problems))
+    target = _target(data, path)
+    place = document.place
+    waivers = (replace(waiver, line=place.of(("waivers", i))) for i, waiver in enumerate(target.waivers))
+    return replace(target, waivers=tuple(waivers))
 
 
 def _executables(data: dict[str, Any], path: Path) -> set[Problem]:

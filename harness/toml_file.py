@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.literal_secrets import masked
 from harness.target_schema import Problem
-from harness.toml_lines import lines
+from harness.toml_lines import Lines, lines
 
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
@@ -26,11 +26,16 @@ class TomlFile:
     data: dict[str, Any]
     hint: str
 
+    @property
+    def place(self) -> Lines:
+        """The line of each of its values."""
+        return lines(self.text)
+
     def refuse(self, problems: Iterable[Problem]) -> None:
         """Raise UsageError with every problem, one a line, as `file:line: key: what is wrong`, if there is any."""
         found = list(problems)
         if found:
-            place = lines(self.text)
+            place = self.place
             told = sorted((place.of(problem.path), str(problem)) for problem in found)
             raise UsageError(masked("\n".join(f"{self.path}:{line}: {text}" for line, text in told)), self.hint)
 

@@ -34,7 +34,8 @@ class Waiver:
     """A failure of `requirement` with this signature is known until the end of the day `until` (`2026-12-31`).
 
     `check` is the id of a check, without its parameters for all of them; None means every check of the requirement.
-    `covers` are the ids of the suite's checks that it names; empty in a target file, which knows no suite.
+    `covers` are the ids of the suite's checks that it names; empty in a target file, which knows no suite. `line` is
+    where it begins in the target file, None where that is not known.
     """
 
     requirement: str
@@ -45,19 +46,26 @@ class Waiver:
     signature: str
     check: str | None = None
     covers: tuple[str, ...] = ()
+    line: int | None = None
 
     @property
     def what(self) -> str:
         """What it is of: a requirement, or one check of it."""
         return f"{self.requirement}, {self.check}" if self.check else self.requirement
 
+    @property
+    def where(self) -> str:
+        """What it is of, and where it is."""
+        return self.what if self.line is None else f"{self.what} (line {self.line} of the target file)"
+
     def names(self, check: str, requirements: Collection[str]) -> bool:
         """Whether it names a check of that id, which claims these requirements."""
         return self.requirement in requirements and self.check in (None, check, check.partition("[")[0])
 
     def to_json(self) -> dict[str, Any]:
-        """The waiver as a JSON object."""
-        return {**asdict(self), "covers": list(self.covers)}
+        """The waiver as a JSON object; a line that is not known is left out."""
+        told = {**asdict(self), "covers": list(self.covers)}
+        return told if self.line is not None else {name: value for name, value in told.items() if name != "line"}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Waiver:
@@ -101,7 +109,7 @@ def standing(waiver: Waiver, ended: Sequence[tuple[CheckResult, Collection[Waive
 
 def explained(waiver: Waiver, stands: Standing, day: str) -> str:
     """What to do about a waiver, in one sentence; empty when there is nothing to do."""
-    what = waiver.what
+    what = waiver.where
     told: dict[Standing, str] = {
         "ran-out": f"the waiver of {what} ran out on {waiver.until}: mend what fails, or have {waiver.owner} extend it",
         "different": f"the waiver of {what} is for another failure than the one that came",

@@ -11,6 +11,7 @@ from harness.target_digest import digest_of
 from harness.target_file import load
 from harness.target_keys import FromCommand, FromEnvironment, Key
 from tests import running
+from tests.sample_results import waiver
 
 
 def _keyed(target: Target, *sources: FromEnvironment | FromCommand) -> Target:
@@ -22,6 +23,12 @@ def test_digest_does_not_depend_on_where_the_file_lies(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     one, two = (load(Path(running.canned(tmp_path / name))) for name in ("one", "two"))
     assert digest_of(one) == digest_of(two)
+
+
+def test_digest_does_not_depend_on_where_in_the_file_a_waiver_is() -> None:
+    target = replace(find_target("reference"), waivers=(waiver("AE-AUTH-1"),))
+    moved = replace(target, waivers=(replace(waiver("AE-AUTH-1"), line=7),))
+    assert digest_of(moved) == digest_of(target)
 
 
 @pytest.mark.parametrize(

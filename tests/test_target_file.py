@@ -104,7 +104,7 @@ def test_a_minting_with_everything_is_read_whole(tmp_path: Path) -> None:
 def test_a_waiver_is_read_with_its_end_as_a_date_or_a_string(tmp_path: Path, until: str) -> None:
     text = HEAD + URL + AGENT + KEY + WAIVER.replace("2026-12-31", until) + 'check = "c"\n'
     assert load(write(tmp_path, text)).waivers == (
-        Waiver("AE-AUTH-1", "Jo", "r", "https://h/1", "2026-12-31", SIGNATURE, "c"),
+        Waiver("AE-AUTH-1", "Jo", "r", "https://h/1", "2026-12-31", SIGNATURE, "c", line=11),
     )
 
 

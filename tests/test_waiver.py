@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,11 @@ def test_every_waiver_that_waived_nothing_says_what_to_do() -> None:
     assert len(set(told.values())) == len(told)
 
 
+def test_waiver_is_told_with_its_line() -> None:
+    told = explained(replace(covering(), line=41), "not-failing", LAST_DAY)
+    assert told == "the waiver of AE-AUTH-1 (line 41 of the target file) names what no longer fails: remove it"
+
+
 @pytest.mark.parametrize(
     ("until", "told"),
     [
@@ -158,8 +164,10 @@ def test_waiver_that_will_run_out_soon_says_so_and_still_holds(until: str, told:
     assert judged(covering(until=until))[0].exit_code == 0
 
 
-def test_waivers_survive_the_results_file() -> None:
-    sample: Results = results([result("c", (ID,), "fail", finding())], waivers=(covering(check="c"),))
+@pytest.mark.parametrize("line", [None, 41])
+def test_waivers_survive_the_results_file(line: int | None) -> None:
+    waivers = (replace(covering(check="c"), line=line),)
+    sample: Results = results([result("c", (ID,), "fail", finding())], waivers=waivers)
     record = sample.header.to_json()
     assert schema_errors("results.schema.json", record) == []
     assert type(sample.header).from_json(record).waivers == sample.header.waivers

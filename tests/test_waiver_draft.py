@@ -64,7 +64,7 @@ def test_drafts_are_toml_whatever_the_target_said() -> None:
     text = as_toml(drafts(summarise(results([hostile]))), DAY)
     (table,) = tomllib.loads(text)["waivers"]
     expected = {"requirement": "AE-A-1", "check": check, "until": datetime.date(2026, 12, 29), "signature": SIGNATURE}
-    assert table == expected
+    assert table == {**expected, "owner": "", "reason": "", "link": ""}
     assert "# expected " in text
 
 
