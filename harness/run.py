@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import functools
 import io
+import os
 import secrets
 import uuid
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
 from harness.reporting.names import remove_reports
+from harness.reporting.visible import one_line
 from harness.requirements import Requirement, catalogue
 from harness.results import RESULTS, CheckResult, Footer, Header, Outcome, Planned, Results, Writer, read
 from harness.sharding import share_of
@@ -37,6 +39,7 @@ from harness.subject import LiveSubject
 from harness.suite_plugin import SuitePlugin
 from harness.target import Target
 from harness.target_digest import digest_of
+from harness.variables import expect_set
 from harness.waiver import Waiver
 from harness.worker import WorkerSettings, WorkerSetup
 
@@ -97,6 +100,8 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         raise UsageError(f"suite {order.suite} is not for a target of kind {order.target.kind}", hint)
     if order.workers and order.target.url is not None:
         raise UsageError("-n needs a target that each worker can start", "leave -n out for a target given by URL")
+    expect_set(order.target, os.environ)
+    observer.step("judging", _judged(order))
     part = chained(part_behind(order.target, order.opencode, observer.step, order.attach), order.far)
     order = replace(order, target=discovered(order.target))
     order = replace(order, target=replace(order.target, pace=pace_of(order.target, part)))
@@ -112,6 +117,13 @@ def run(order: Order, observer: Observer) -> tuple[Results, TurnproofError | Non
         footer = Footer(outcome, len(planned), recorder.count, _now(), str(error) if error else None)
         writer.write(footer.to_json())
     return read(order.out / RESULTS), error
+
+
+def _judged(order: Order) -> str:
+    """What is judged, and by which suite where that is not the one of its kind."""
+    own = kind_named(order.target.kind).suite
+    name = one_line(order.target.name)
+    return name if order.suite == own else f"{name}, by the suite {order.suite}"
 
 
 def _planned(order: Order) -> tuple[Planned, ...]:

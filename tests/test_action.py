@@ -35,7 +35,7 @@ def test_target_that_conforms_is_green_whatever_the_folder_is_called(tmp_path: P
     assert (ended.code, ended.outputs["verdict"], ended.outputs["exit-code"]) == (0, "conforms", "0")
     assert json.loads(ended.outputs["counts"])["pass"] == 1
     assert ended.annotations == (Annotation("notice", "turnproof", ended.outputs["headline"]),)
-    assert ended.summary.startswith("# conforms: the only MUST passes")
+    assert ended.summary.startswith("# canned conforms: the only MUST passes")
     assert ended.outputs["report"] == f"{FOLDER}/report.html"
     assert list(ended.written) == [FOLDER]
     assert {path.name for path in ended.written[FOLDER].iterdir()} == {"results.jsonl", *NAMES}

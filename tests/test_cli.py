@@ -65,7 +65,7 @@ DYING = DEAF.replace('url = "http://127.0.0.1:1"', 'start = { command = ["sh", "
     [
         ([], 2, "Usage:"),
         (["nonsense"], 2, "No such command 'nonsense'"),
-        (["run", "surplus"], 2, "unexpected extra argument"),
+        (["run", "surplus"], 2, "run takes no argument"),
         (["run", "--nonsense"], 2, "No such option"),
         (["run", "-k"], 2, "requires an argument"),
         (["run", "-n", "x"], 2, "not a valid integer"),
@@ -254,6 +254,20 @@ def test_usage_error_leaves_no_folder_behind(invoke: Invoke) -> None:
     assert not Path("turnproof-report").exists()
 
 
+@pytest.mark.parametrize("command", [["run", "--target"], ["doctor"], ["up"]], ids=["run", "doctor", "up"])
+def test_variable_that_is_missing_is_told_with_its_line_before_anything_is_started(
+    invoke: Invoke, tmp_path: Path, command: list[str]
+) -> None:
+    path = Path(running.canned(tmp_path))
+    path.write_text(path.read_text(encoding="utf-8").replace('DELAY = "0.0"', 'DELAY = "{env:NO_SUCH}"'))
+    told = invoke(*command, str(path))
+    line = path.read_text(encoding="utf-8").partition("NO_SUCH")[0].count("\n") + 1
+    assert told.exit_code == 2
+    assert f"canned.toml:{line}: start.env.DELAY: the environment variable NO_SUCH is not set" in told.stderr
+    assert not Path("turnproof-report").exists()
+    assert "it starts" not in told.stdout + told.stderr
+
+
 def test_target_that_is_not_ready_leaves_reports_that_say_so(invoke: Invoke) -> None:
     told = invoke("run", "--target", "deaf.toml", "--json")
     assert json.loads(told.stdout)["exit_code"] == 3
@@ -263,9 +277,25 @@ def test_target_that_is_not_ready_leaves_reports_that_say_so(invoke: Invoke) -> 
 def test_run_ends_with_the_verdict_and_says_where_it_is_written(invoke: Invoke, tmp_path: Path) -> None:
     told = invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header", "--out", "here")
     assert told.exit_code == 0
-    assert "conforms: the only MUST passes" in told.stdout
+    assert "canned conforms: the only MUST passes" in told.stdout
     assert f"written to here: results.jsonl, {', '.join(NAMES)}" in told.stderr
     assert "2/2 pass" in told.stderr
+
+
+def test_run_says_first_what_it_judges(invoke: Invoke, tmp_path: Path) -> None:
+    told = invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
+    assert told.stderr.splitlines()[0] == "judging: canned"
+
+
+def test_run_by_a_suite_that_is_not_the_one_of_the_kind_says_so(invoke: Invoke, tmp_path: Path) -> None:
+    told = invoke("run", "--target", running.canned(tmp_path), "--suite", "live_endpoint", "-k", "REFUSAL")
+    assert told.stderr.splitlines()[0] == "judging: canned, by the suite live_endpoint"
+
+
+def test_target_that_is_named_without_its_option_is_told_how_to_name_it(invoke: Invoke) -> None:
+    told = invoke("run", "my endpoint.toml")
+    assert told.exit_code == 2
+    assert "name the target by its option: turnproof run --target 'my endpoint.toml'" in told.stderr
 
 
 def test_json_is_all_that_is_printed(invoke: Invoke, tmp_path: Path) -> None:
@@ -283,23 +313,23 @@ def test_step_of_github_actions_is_told(invoke: Invoke, monkeypatch: pytest.Monk
     monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "outputs"))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     told = invoke("report", "torn.jsonl", "--github")
-    assert told.stdout.startswith("::error title=turnproof%3A the run can be judged::unfinished")
+    assert told.stdout.startswith("::error title=turnproof%3A the run can be judged::sample: unfinished")
     assert "unfinished" in (tmp_path / "outputs").read_text()
-    assert (tmp_path / "step.md").read_text().startswith("# unfinished")
+    assert (tmp_path / "step.md").read_text().startswith("# sample: unfinished")
 
 
 def test_finished_run_is_verified(invoke: Invoke, tmp_path: Path) -> None:
     invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
     told = invoke("verify", "turnproof-report/results.jsonl")
     says, verdicts = told.stdout.splitlines()
-    assert says.startswith("it says    conforms: the only MUST passes")
+    assert says.startswith("it says    canned conforms: the only MUST passes")
     assert (told.exit_code, verdicts) == (0, "verdicts   2 of 2 were confirmed by replay")
 
 
 def test_finished_run_that_does_not_conform_is_verified_and_exits_with_1(invoke: Invoke, tmp_path: Path) -> None:
     invoke("run", "--target", running.canned(tmp_path), "-k", "(good_key and header) or ENV-2")
     told = invoke("verify", "turnproof-report")
-    assert "it says    does not conform" in told.stdout
+    assert "it says    canned does not conform" in told.stdout
     assert (told.exit_code, "were confirmed by replay" in told.stdout) == (1, True)
 
 
@@ -317,7 +347,7 @@ def test_what_a_replay_came_to_is_told_as_json(invoke: Invoke, tmp_path: Path) -
     invoke("run", "--target", running.canned(tmp_path), "-k", "good_key and header")
     told = invoke("verify", "--json", "turnproof-report/results.jsonl")
     found = json.loads(told.stdout)
-    assert found.pop("headline").startswith("conforms: ")
+    assert found.pop("headline").startswith("canned conforms: ")
     assert found == {"exit_code": 0, "checks": 2, "confirmed": 2, "differing": []}
 
 
@@ -353,7 +383,7 @@ def test_diff_is_had_as_json_and_as_markdown(invoke: Invoke) -> None:
 def test_doctor_tells_each_step(invoke: Invoke, tmp_path: Path) -> None:
     told = invoke("doctor", running.canned(tmp_path))
     steps = [line.partition(":")[0] for line in told.stdout.splitlines()]
-    wanted = ["it starts", "it is ready", "its keys are had", "a key works", "it stops"]
+    wanted = ["it starts", "it is ready", "its keys are had", "its keys work", "a turn is answered", "it stops"]
     assert (told.exit_code, steps) == (0, [f"ok  {step}" for step in wanted])
 
 

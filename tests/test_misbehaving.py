@@ -101,13 +101,13 @@ def test_target_that_never_answers_is_given_up(tmp_path: Path, mode: str, told: 
 def test_what_a_target_leaves_behind_is_ended(tmp_path: Path, mode: str) -> None:
     ended = judged(tmp_path, mode)
     assert ended.code == 0, ended.said
-    assert "conforms: the only MUST passes" in ended.said
+    assert "canned conforms: the only MUST passes" in ended.said
 
 
 def test_doctor_says_how_many_processes_had_to_be_killed(tmp_path: Path) -> None:
     ended = judged(tmp_path, "forking", "doctor")
     assert ended.code == 0, ended.said
-    assert "on SIGTERM, with nothing left; 1 of its processes had to be killed" in ended.said
+    assert "with nothing left, but not on SIGTERM alone: 1 of its processes had to be killed" in ended.said
 
 
 def test_flood_of_output_costs_neither_memory_nor_disk(tmp_path: Path) -> None:

@@ -84,8 +84,9 @@ def test_observer_is_told_plan_steps_and_results(measure: Measure) -> None:
             lambda result: told.append(result.verdict),
         )
     )
-    assert told[:4] == [2, "it is ready", "its keys are had", "a key works"]
-    assert told[4:] == ["pass", "pass"]
+    assert told[:2] == ["judging", 2]
+    assert told[2:6] == ["it is ready", "its keys are had", "its keys work", "a turn is answered"]
+    assert told[6:] == ["pass", "pass"]
 
 
 def test_each_run_has_a_seed_of_its_own(measure: Measure) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from rich.markup import escape
 from harness.builtin import find_judged
 from harness.cli.ending import ERR, reporting_errors, show_error
 from harness.cli.options import attached_to, opencode_behind
+from harness.errors import UsageError
 from harness.interrupts import Held
 from harness.progress import Progress
 from harness.requirements import suites
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Judge a target; write results and reports.")
+@click.argument("strays", nargs=-1, metavar="")
 @click.option("--target", "target", metavar="FILE|URL|NAME", help="What to judge (default: what the suite is for).")
 @click.option("--suite", metavar="NAME", help=f"Which suite (default: the target's): {', '.join(suites())}.")
 @click.option("-k", "expression", default="", metavar="EXPR", help="Only checks that match: names, ids.")
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--list", "listing", is_flag=True, help="List the checks and their requirements; run nothing.")
 @reporting_errors
 def run(
+    strays: tuple[str, ...],
     target: str | None,
     suite: str | None,
     expression: str,
@@ -73,6 +77,9 @@ def run(
     from harness.sharding import share_of
     from harness.waiver_draft import draft_into, file_of
 
+    if strays:
+        hint = f"name the target by its option: turnproof run --target {shlex.quote(strays[0])}"
+        raise UsageError(f"run takes no argument, but came with {strays[0]!r}", hint)
     judged, suite = find_judged(target, suite, wanted)
     part = Shard.parse(shard)
     if listing:

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.evidence.provenance import Commit, Provenance, typed
 from harness.evidence.statement import SCHEMA_VERSION, Result, result_of
-from harness.reporting.headline import headline
+from harness.reporting.headline import judgement
 from harness.reporting.visible import one_line, shortened
 from harness.verdict import Summary
 
@@ -71,7 +71,7 @@ def claims_of(summary: Summary, provenance: Provenance, seal: str) -> Claims:
         commit=provenance.target,
         result=result_of(summary),
         exit_code=summary.exit_code,
-        headline=headline(summary),
+        headline=judgement(summary),
         checks=len(summary.checks),
         exchanges=len(results.exchanges),
         bundle=seal,

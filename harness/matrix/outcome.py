@@ -10,7 +10,7 @@ from harness.errors import HarnessError, UsageError
 from harness.matrix.child import Returned
 from harness.matrix.folder import CELLS, kept
 from harness.matrix.plan import Task
-from harness.reporting.headline import headline
+from harness.reporting.headline import judgement
 from harness.results import RESULTS, read
 from harness.verdict import Summary, summarise
 
@@ -55,5 +55,5 @@ def _failed(task: Task, code: int, reason: str, returned: Returned) -> Outcome:
 
 
 def _why(returned: Returned, summary: Summary | None) -> str:
-    said = headline(summary) if summary else returned.said.strip() or f"it ended with exit code {returned.exit_code}"
+    said = judgement(summary) if summary else returned.said.strip() or f"it ended with exit code {returned.exit_code}"
     return "; ".join(filter(None, (returned.ended, said)))

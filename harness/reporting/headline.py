@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from harness.kinds import kind_named
 from harness.reporting.visible import one_line, shortened
 from harness.requirements import Level
 from harness.verdict import (
+    CONFORMS,
     DOES_NOT_CONFORM,
     HARNESS_ERROR,
     NOT_READY,
@@ -21,6 +23,7 @@ from harness.verdict import (
 
 _DECIDING_LEVELS: tuple[Level, ...] = ("MUST", "SHOULD")
 _ERROR_CHARACTERS = 200
+_NAME_CHARACTERS = 80
 _WORDS: dict[Status, str] = {
     "error": "broken by the harness",
     "not-run": "without a check that ran",
@@ -30,7 +33,20 @@ _WORDS: dict[Status, str] = {
 
 
 def headline(summary: Summary) -> str:
-    """One line such as `does not conform: 2 of 8 MUSTs fail (8 of 8 measured)`; safe to show anywhere."""
+    """One line such as `my endpoint does not conform: 2 of 8 MUSTs fail (8 of 8 measured)`; safe to show anywhere."""
+    judged = summary.exit_code in (CONFORMS, DOES_NOT_CONFORM, STALE_WAIVER)
+    return f"{_subject(summary)}{' ' if judged else ': '}{judgement(summary)}"
+
+
+def _subject(summary: Summary) -> str:
+    """What was judged: the target, and by which suite where that is not the one of its kind."""
+    header = summary.results.header
+    name = shortened(one_line(header.target.name), _NAME_CHARACTERS)
+    return name if header.suite == kind_named(header.target.kind).suite else f"{name} ({one_line(header.suite)})"
+
+
+def judgement(summary: Summary) -> str:
+    """The headline without what was judged, for where that is told already."""
     checks = len(summary.checks)
     tally = _tallies(summary)
     if summary.exit_code == UNFINISHED:

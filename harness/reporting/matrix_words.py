@@ -12,7 +12,7 @@ from harness.matrix.report import Report, Section
 from harness.matrix.steps import Step
 from harness.reporting.changes import changed
 from harness.reporting.findings import account
-from harness.reporting.headline import headline
+from harness.reporting.headline import judgement
 from harness.reporting.visible import shortened
 from harness.verdict import CONFORMS, Checked, Status, Summary
 
@@ -53,7 +53,7 @@ def cell_headline(outcome: Outcome) -> str:
     if outcome.summary is None:
         reason = shortened(" ".join(outcome.reason.split()), _REASON_CHARACTERS)
         return f"could not be run (exit code {outcome.exit_code}): {reason}"
-    return headline(outcome.summary)
+    return judgement(outcome.summary)
 
 
 def cell_verdict(outcome: Outcome, id_: str) -> tuple[Status | None, str]:

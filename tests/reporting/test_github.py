@@ -37,7 +37,7 @@ def test_failure_is_an_error_with_its_account() -> None:
 def test_run_that_conforms_is_a_notice() -> None:
     assert (
         commands(with_verdicts("pass"))
-        == "::notice title=turnproof::conforms: the only MUST passes (1 of 1 measured)\n"
+        == "::notice title=turnproof::sample conforms: the only MUST passes (1 of 1 measured)\n"
     )
 
 
@@ -48,7 +48,7 @@ def test_failure_that_does_not_decide_is_no_error() -> None:
 
 
 def test_run_that_cannot_be_judged_is_an_error() -> None:
-    assert "::error title=turnproof%3A the run can be judged::unfinished: " in commands(
+    assert "::error title=turnproof%3A the run can be judged::sample: unfinished: " in commands(
         with_verdicts("pass", outcome=None)
     )
 
@@ -90,7 +90,7 @@ def test_outputs_are_verdict_counts_and_report() -> None:
     found = _read(outputs(with_verdicts("pass", "fail"), Path("a folder"), "END"))
     assert found["verdict"] == "does not conform"
     assert found["exit-code"] == "1"
-    assert found["headline"] == "does not conform: 1 of 2 MUSTs fails (2 of 2 measured)"
+    assert found["headline"] == "sample does not conform: 1 of 2 MUSTs fails (2 of 2 measured)"
     assert json.loads(found["counts"])["fail"] == 1
     assert found["report"] == "a folder/report.html"
 
@@ -107,7 +107,7 @@ def test_summary_and_outputs_are_appended_to_the_files_of_the_step(tmp_path: Pat
         (tmp_path / name).write_text("a=b\n")
     tell(with_verdicts("pass"), tmp_path, environment)
     summary, told = ((tmp_path / name).read_text() for name in names)
-    assert summary.startswith("a=b\n# conforms")
+    assert summary.startswith("a=b\n# sample conforms")
     assert _read(told.removeprefix("a=b\n"))["verdict"] == "conforms"
 
 

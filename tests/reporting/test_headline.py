@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from harness.reporting.headline import headline
+from harness.reporting.headline import headline, judgement
 from harness.results import Outcome
-from harness.verdict import Status, summarise
+from harness.verdict import Status, Summary, summarise
 from tests.sample_results import HOSTILE, requirement, result, results, waiver, with_verdicts
 
 
@@ -58,25 +59,25 @@ from tests.sample_results import HOSTILE, requirement, result, results, waiver, 
         (("pass",), {"outcome": "error", "error": "it broke"}, "harness error: it broke"),
     ],
 )
-def test_headline_says_the_run_in_one_line(verdicts: tuple[Status, ...], options: dict[str, Any], line: str) -> None:
-    assert headline(with_verdicts(*verdicts, **options)) == line
+def test_judgement_says_the_run_in_one_line(verdicts: tuple[Status, ...], options: dict[str, Any], line: str) -> None:
+    assert judgement(with_verdicts(*verdicts, **options)) == line
 
 
-def test_headline_says_that_a_should_decided() -> None:
+def test_judgement_says_that_a_should_decided() -> None:
     checks = [result("p", ("AE-A-1",), "pass"), result("f", ("AE-A-2",), "fail")]
     rows = [requirement("AE-A-1"), requirement("AE-A-2", "SHOULD")]
-    line = headline(summarise(results(checks, rows, strict=True)))
+    line = judgement(summarise(results(checks, rows, strict=True)))
     assert line == "does not conform: 1 of 1 SHOULD fails (1 of 1 measured)"
 
 
-def test_headline_says_what_was_measured_in_part() -> None:
+def test_judgement_says_what_was_measured_in_part() -> None:
     checks = [result("p", ("AE-A-1",), "pass"), result("n", ("AE-A-1",), "not-measured")]
-    assert headline(summarise(results(checks))) == "conforms: the only MUST passes (1 of 1 measured, 1 in part)"
+    assert judgement(summarise(results(checks))) == "conforms: the only MUST passes (1 of 1 measured, 1 in part)"
 
 
-def test_headline_says_that_a_part_was_required() -> None:
+def test_judgement_says_that_a_part_was_required() -> None:
     checks = [result("p", ("AE-A-1",), "pass"), result("n", ("AE-A-1",), "not-measured")]
-    line = headline(summarise(results(checks, require_all=True)))
+    line = judgement(summarise(results(checks, require_all=True)))
     assert line == "does not conform: 1 of 1 MUST is measured in part only (1 of 1 measured, 1 in part)"
 
 
@@ -99,4 +100,30 @@ def test_headline_is_one_short_printable_line_whatever_the_error_says(outcome: O
 def test_a_part_of_the_suite_is_not_passed_off_as_the_whole(
     verdicts: tuple[Status, ...], whole: int, line: str
 ) -> None:
-    assert headline(with_verdicts(*verdicts, whole=whole)) == line
+    assert judgement(with_verdicts(*verdicts, whole=whole)) == line
+
+
+def of(name: str, suite: str = "agent_endpoint", *verdicts: Status) -> Summary:
+    """A run of a target of this name by this suite."""
+    run = with_verdicts(*verdicts or ("pass",)).results
+    header = replace(run.header, target=replace(run.header.target, name=name), suite=suite)
+    return summarise(replace(run, header=header))
+
+
+def test_headline_begins_with_what_was_judged() -> None:
+    assert headline(of("my endpoint")) == "my endpoint conforms: the only MUST passes (1 of 1 measured)"
+
+
+def test_headline_of_what_was_not_judged_begins_with_it_too() -> None:
+    told = headline(of("my endpoint", "agent_endpoint", "not-measured"))
+    assert told == "my endpoint: nothing conforms: none of 1 checks passed"
+
+
+def test_headline_names_a_suite_that_is_not_the_one_of_the_kind() -> None:
+    assert headline(of("my endpoint", "live_endpoint")).startswith("my endpoint (live_endpoint) conforms: ")
+
+
+def test_headline_is_short_and_printable_whatever_the_target_is_called() -> None:
+    line = headline(of(HOSTILE * 100))
+    assert line.isprintable()
+    assert len(line) < 300

@@ -73,7 +73,7 @@ def _failing(text: str) -> Summary:
 
 def test_page_is_whole_for_every_status() -> None:
     page = Page(with_verdicts(*STATUSES, outcome=None))
-    assert page.text_in("h1")[0].startswith("unfinished: 7 of 8 checks were made")
+    assert page.text_in("h1")[0].startswith("sample: unfinished: 7 of 8 checks were made")
 
 
 def test_failure_tells_expected_came_mend_and_exchange() -> None:
@@ -167,7 +167,7 @@ def test_page_says_language_title_and_landmarks() -> None:
     page = Page(mixed_summary())
     assert ("html", {"lang": "en"}) in page.tags
     assert {"header", "main", "footer", "h1"} <= {tag for tag, _ in page.tags}
-    assert page.text_in("title")[0].startswith("does not conform")
+    assert page.text_in("title")[0].startswith("sample does not conform")
 
 
 def test_every_field_has_a_label() -> None:

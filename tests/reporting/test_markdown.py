@@ -40,7 +40,7 @@ def test_summary_of_a_whole_run(snapshot: SnapshotAssertion) -> None:
 
 
 def test_headline_comes_first() -> None:
-    assert _lines(with_verdicts("pass"))[0] == "# conforms: the only MUST passes (1 of 1 measured)"
+    assert _lines(with_verdicts("pass"))[0] == "# sample conforms: the only MUST passes (1 of 1 measured)"
 
 
 def test_requirement_has_a_row() -> None:

@@ -70,7 +70,7 @@ def test_checks_that_are_not_measured_for_one_reason_are_told_together() -> None
 def test_run_without_a_check_has_no_table() -> None:
     text = _rendered(summarise(results([], outcome="not-ready", error="it ended")))
     assert "requirement" not in text
-    assert text.strip().startswith("target not ready: it ended")
+    assert text.strip().startswith("sample: target not ready: it ended")
 
 
 def test_after_ten_failures_the_exchanges_are_left_to_the_reports() -> None:
