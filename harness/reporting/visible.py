@@ -15,6 +15,10 @@ _ACTING = re.compile(
 )
 
 
+_LEAST_LEFT_OUT = 100
+"""Fewer characters are not worth a cut: what tells of it would be hardly shorter."""
+
+
 def visible(text: str) -> str:
     """`text` with every character that acts or hides written out, such as `\\x1b`; tabs and line feeds stay."""
     return _ACTING.sub(lambda match: _escaped(match[0]), text)
@@ -26,8 +30,8 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """`text` in not many more than `limit` characters: its beginning and its end, and how much is left out between."""
-    if len(text) <= limit:
+    """`text` in fewer than `limit` and 100 more characters: its beginning and end, and how much is left out between."""
+    if len(text) < limit + _LEAST_LEFT_OUT:
         return text
     head, tail = limit - limit // 4, limit // 4
     return f"{text[:head]} [... {len(text) - head - tail:,} characters left out ...] {text[len(text) - tail :]}"

@@ -29,13 +29,19 @@ def test_one_line_has_no_line_end() -> None:
     assert one_line("a\n\tb") == "a\\n\\tb"
 
 
-def test_short_text_is_left_alone() -> None:
-    assert shortened("abcd", 4) == "abcd"
+@pytest.mark.parametrize("characters", [4, 5, 103])
+def test_text_that_is_hardly_longer_than_its_limit_is_left_alone(characters: int) -> None:
+    assert shortened("a" * characters, 4) == "a" * characters
 
 
 def test_long_text_keeps_its_beginning_and_its_end() -> None:
     assert shortened("a" * 6 + "b" * 2000 + "c" * 2, 8) == "aaaaaa [... 2,000 characters left out ...] cc"
 
 
+@pytest.mark.parametrize("limit", [0, 1, 7, 300])
+def test_text_that_is_cut_becomes_shorter(limit: int) -> None:
+    assert len(shortened("a" * (limit + 100), limit)) < limit + 100
+
+
 def test_text_shortened_to_nothing_says_how_long_it_was() -> None:
-    assert shortened("abc", 0) == " [... 3 characters left out ...] "
+    assert shortened("a" * 100, 0) == " [... 100 characters left out ...] "
