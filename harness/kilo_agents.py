@@ -16,6 +16,7 @@ from typing import Any
 from harness.client import Client
 from harness.errors import TargetNotReady
 from harness.exchange import Request
+from harness.hearing import Hearing
 from harness.journal import Window
 from harness.kilo_agent_start import as_variables, launch, readiness
 from harness.kilo_behind import KiloBehind
@@ -71,10 +72,12 @@ class RunningAgent:
 class LiveAgents(LiveTarget):
     """The agents of a target that is started anew for each configuration, with the CLI and the servers behind it."""
 
-    def __init__(self, target: Target, behind: KiloBehind, values: Mapping[str, str], redactor: Redactor) -> None:
+    def __init__(
+        self, target: Target, behind: KiloBehind, values: Mapping[str, str], redactor: Redactor, hearing: Hearing
+    ) -> None:
         super().__init__(behind.engine, behind.journal, values["url"], {}, target.deadline, behind)
         self.behind = behind
-        self._target, self._values, self._redactor = target, dict(values), redactor
+        self._target, self._values, self._redactor, self._hearing = target, dict(values), redactor, hearing
         self._agents: dict[str, RunningAgent] = {}
         self._folder = Path(values["work"])
         self._temporary = self._folder / "tmp"
@@ -158,6 +161,7 @@ class LiveAgents(LiveTarget):
         file.write_text(json.dumps(configuration), encoding="utf-8")
         told = as_variables(configuration) if self._target.in_environment else {}
         process = launch(self._target, values, {**self._environment(wanted, values), **told})
+        self._hearing.add(process)
         try:
             knows = self._target.asked != "responses" or told_port(self._target)
             await_ready(readiness(self._target), values["url"], process, knows)

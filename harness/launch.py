@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import behind, keys, kilo_behind, kilo_target, model_server, opencode, stack
@@ -26,6 +26,7 @@ from harness.engine import Engine
 from harness.errors import TargetNotReady, TurnproofError
 from harness.fakes.opencode.shim import LaunchFault, write_shim
 from harness.far_end import OURS
+from harness.hearing import Hearing
 from harness.held import HeldParts
 from harness.journal import Journal
 from harness.key_desk import KeyDesk, key_desk
@@ -55,7 +56,7 @@ def _quietly(_step: str, _detail: str) -> None:
 @dataclass(frozen=True)
 class Launch:
     """A running target. `process` is None for a target given by URL, `desk` where it does not describe minting, `kilo`
-    for all but a Kilo CLI.
+    for all but a Kilo CLI. `hearing` hears all processes that are started for it by its description.
 
     `behind` is what stands behind it, None when that is nothing of ours. `again` launches it once more, beside this
     one, with an opencode that cannot be started; None where the target does not start one that is ours. `servers` are
@@ -67,6 +68,7 @@ class Launch:
     live: LiveTarget
     process: Supervised | None
     redactor: Redactor
+    hearing: Hearing = field(default_factory=Hearing)
     desk: KeyDesk | None = None
     behind: Behind | None = None
     again: Callable[[LaunchFault], AbstractContextManager[Launch]] | None = None
@@ -128,14 +130,17 @@ def launched_on(
     target: Target,
     say: Say = _quietly,
     redactor: Redactor | None = None,
+    hearing: Hearing | None = None,
     fault: LaunchFault | None = None,
 ) -> Iterator[Launch]:
     """The target, up and with its keys, for as long as the context lasts.
 
-    Its secrets are made known to `redactor`. `fault` is what is wrong with the opencode that it finds on its PATH.
-    Raises TargetNotReady naming the step that failed, and UsageError when an environment variable is missing.
+    Its secrets are made known to `redactor`, and its processes to `hearing`. `fault` is what is wrong with the opencode
+    that it finds on its PATH. Raises TargetNotReady naming the step that failed, and UsageError when an environment
+    variable is missing.
     """
     redactor = redactor or Redactor()
+    hearing = hearing or Hearing()
     conceal_with(redactor.redact)
     with _concealing(redactor), contextlib.ExitStack() as ends:
         values = _values(target, base, redactor, fault)
@@ -153,14 +158,15 @@ def launched_on(
             yield Launch(target, live, None, redactor, behind=base.behind, kilo=cli)
             return
         if isinstance(base.behind, KiloBehind):
-            agents = ends.enter_context(LiveAgents(target, base.behind, values, redactor))
-            yield Launch(target, agents, None, redactor, behind=base.behind)
+            agents = ends.enter_context(LiveAgents(target, base.behind, values, redactor, hearing))
+            yield Launch(target, agents, None, redactor, hearing, behind=base.behind)
             return
         desk = key_desk(target, values, redactor)
         process = None
         if target.start is not None:
             process = _start(target, target.start, values)
             ends.enter_context(process)
+            hearing.add(process)
             say("it starts", f"process {process.pid}")
         with _showing_log(process):
             await_ready(target.ready, values["url"], process, told_port(target))
@@ -172,9 +178,10 @@ def launched_on(
             say("its keys are had", ", ".join(secrets_))
         live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)
         ends.enter_context(live)
-        again = functools.partial(launched_on, base, target, _quietly, redactor) if mentions(target, "shims") else None
+        once_more = functools.partial(launched_on, base, target, _quietly, redactor, hearing)
+        again = once_more if mentions(target, "shims") else None
         captures = Path(target.folder, expand(target.captures, values, os.environ)) if target.captures else None
-        yield Launch(target, live, process, redactor, desk, base.behind, again, captures=captures)
+        yield Launch(target, live, process, redactor, hearing, desk, base.behind, again, captures=captures)
 
 
 @contextlib.contextmanager

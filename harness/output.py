@@ -71,6 +71,16 @@ class Output:
         with self._lock:
             return self._kept().decode(errors="replace")
 
+    def since(self, total: int) -> str:
+        """Return the lines that began after the first `total` bytes, as many of the last of them as 64 KiB hold."""
+        with self._lock:
+            start = max(total, self._total - KEPT_BYTES + 1)
+            if start == 0:
+                return bytes(self._head).decode(errors="replace")
+            kept = bytes(self._head + self._tail)
+            _, _, lines = kept[len(kept) - (self._total - start) - 1 :].partition(b"\n")
+            return lines.decode(errors="replace")
+
     def _kept(self) -> bytes:
         if not self.left_out:
             return bytes(self._head + self._tail)

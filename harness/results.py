@@ -128,7 +128,7 @@ class CheckResult:
     """A check's verdict, as the target earned it: whether a waiver covers a failure is for `harness.verdict` to say.
 
     `reason` says why it was not measured, is inconclusive or broke; `duration` is in seconds; `signature` is that of
-    its failure.
+    its failure. `output` is the end of what the target wrote during a check that did not pass, as far as it is ours.
     """
 
     check: str
@@ -139,10 +139,12 @@ class CheckResult:
     finding: Finding | None = None
     reason: str | None = None
     signature: str | None = None
+    output: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The check's record."""
-        return {"record": "check", **asdict(self), "duration": round(self.duration, 4)}
+        """The check's record; one without output does not tell any."""
+        record = {"record": "check", **asdict(self), "duration": round(self.duration, 4)}
+        return record if self.output else {name: value for name, value in record.items() if name != "output"}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> CheckResult:
@@ -158,6 +160,7 @@ class CheckResult:
             Finding(**value["finding"]) if value["finding"] else None,
             value["reason"],
             value["signature"],
+            value.get("output", ""),
         )
 
 

@@ -21,6 +21,8 @@ from harness.target import Facts
 from harness.telling import conceal_with
 from harness.world import LiveWorld, RecordedWorld, World, nonces_in
 
+_OUTPUT_CHARACTERS = 4000
+
 
 @dataclass(frozen=True)
 class Context:
@@ -64,6 +66,7 @@ class LiveSubject:
         """Part of `Subject`."""
         launch, live = self._launch, self._launch.live
         conceal_with(launch.redactor.redact)
+        launch.hearing.open_window()
         return Context(
             LiveWorld(check, self._seed, live.find),
             launch.target.facts,
@@ -80,6 +83,7 @@ class LiveSubject:
         """Part of `Subject`: closes the journal's window."""
         world = context.world
         assert isinstance(world, LiveWorld)
+        output = self._output(result)
         if self._launch.servers is not None:
             self._launch.servers.close()
         if self._launch.kilo is not None:
@@ -90,7 +94,14 @@ class LiveSubject:
         records = [_exchange_record(exchange, result.check, exchange.number in stray) for exchange in exchanges]
         records += [act.to_json() for act in world.acts]
         records.append(replace(result, exchanges=own).to_json())
-        return _signed([self._launch.redactor.redact_record(record) for record in records])
+        *others, last = _signed([self._launch.redactor.redact_record(record) for record in records])
+        return [*others, {**last, "output": output} if output else last]
+
+    def _output(self, result: CheckResult) -> str:
+        """The end of what the target wrote during a check that did not pass; secrets are replaced before it is cut."""
+        if result.verdict not in ("fail", "inconclusive", "error"):
+            return ""
+        return self._launch.redactor.redact(self._launch.hearing.text())[-_OUTPUT_CHARACTERS:]
 
     def stays_up(self) -> None:
         """Part of `Subject`."""

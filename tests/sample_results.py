@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +154,16 @@ def hostile_summary() -> Summary:
     shown = exchange(
         1, asked, [HOSTILE.encode("utf-8", "surrogatepass"), b"\xff\x00"], headers=((HOSTILE, HOSTILE),), error=HOSTILE
     )
+    beside = exchange(2, asked, [HOSTILE.encode("utf-8", "surrogatepass")], None, hop="opencode", fault=HOSTILE)
     failed = result("c1", ("AE-AUTH-1",), "fail", finding(1, expected=HOSTILE, came=HOSTILE, mend=HOSTILE))
+    failed = replace(failed, exchanges=(1, 2), output=f"{HOSTILE}\n{HOSTILE}")
     broke = result("c2", ("AE-AUTH-2",), "inconclusive", reason=HOSTILE)
     absent = result("c3", ("AE-AUTH-3",), "not-measured", reason=HOSTILE)
     waived = result("c5", ("AE-AUTH-5",), "fail", finding())
     told = {"owner": HOSTILE, "reason": HOSTILE, "link": HOSTILE}
     waivers = (waiver("AE-AUTH-5", covers=("c5",), **told), waiver(HOSTILE, check=HOSTILE, covers=(), **told))
     checks = [failed, broke, absent, result("c4", ("AE-AUTH-4",), "pass"), waived]
-    return summarise(results(checks, exchanges=[shown], strays=(1,), waivers=waivers))
+    return summarise(results(checks, exchanges=[shown, beside], strays=(1,), waivers=waivers))
 
 
 def mixed_summary() -> Summary:
@@ -182,16 +185,19 @@ def mixed_summary() -> Summary:
     )
     mend = "Send `data: [DONE]` after the last chunk, also after an error, and only then close the connection."
     unended = finding(12, expected="`data: [DONE]` ends the stream", came="it was cut after 2 events", mend=mend)
+    asked = Request("POST", "/session/ses_1/message", (), b"{}")
+    refused = b'{"info":{"id":"msg_1","error":{"name":"ProviderAuthError","data":{"message":"no key"}}},"parts":[]}'
+    behind = exchange(13, asked, [refused], 200, hop="opencode")
     checks = [
-        result("a1", ("AE-AUTH-1",), "fail", finding(7)),
+        replace(result("a1", ("AE-AUTH-1",), "fail", finding(7)), output="Traceback:\n  line 7\nKeyError: 'key'\n"),
         result("a2", ("AE-AUTH-2",), "pass"),
         result("a2b", ("AE-AUTH-2",), "not-measured", reason="no revoked key can be minted"),
         result("a3", ("AE-AUTH-3",), "fail", finding()),
-        result("s1", ("AE-STREAM-1",), "fail", unended),
+        replace(result("s1", ("AE-STREAM-1",), "fail", unended), exchanges=(12, 13)),
         result("r1", ("AE-RATE-1",), "not-applicable"),
         result("t1", ("AE-TURN-1",), "inconclusive", reason="the turn was over before it could be aborted"),
     ]
-    return summarise(results(checks, rows, exchanges=[exchange(7), cut], strays=(12,)))
+    return summarise(results(checks, rows, exchanges=[exchange(7), cut, behind], strays=(12,)))
 
 
 def records(sample: Results) -> list[dict[str, Any]]:

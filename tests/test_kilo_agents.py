@@ -50,6 +50,16 @@ def test_a_turn_goes_through_the_stand_in_which_writes_it_down(agents: LiveAgent
     assert agents.behind.runs() == []
 
 
+def test_what_agents_write_is_heard() -> None:
+    reference = find_target(REFERENCE)
+    assert reference.start is not None
+    loud = ("sh", "-c", 'echo "KeyError" >&2; exec "$@"', "sh", *reference.start.command)
+    with launched(replace(reference, start=replace(reference.start, command=loud)), KiloPart()) as launch:
+        assert isinstance(launch.live, LiveAgents)
+        launch.live.start(Wanted(PLAIN))
+        assert launch.hearing.text() == "KeyError\n"
+
+
 def test_the_file_of_the_configuration_is_watched(agents: LiveAgents) -> None:
     wanted = Wanted(PLAIN)
     agents.start(wanted)

@@ -79,3 +79,28 @@ def test_unfinished_last_line_is_found_when_the_output_ended(watch_first: bool) 
 
 def test_bytes_that_are_no_text_are_replaced() -> None:
     assert fed(b"a\xffb").text() == "a\ufffdb"
+
+
+@pytest.mark.parametrize(("before", "after"), [(b"", "one\ntwo"), (b"zero\n", "one\ntwo"), (b"ze", "two")])
+def test_what_came_since_begins_with_a_line(before: bytes, after: str) -> None:
+    output = fed(before)
+    total = output.total
+    output.feed(b"one\n")
+    output.feed(b"two")
+    assert output.since(total) == after
+
+
+def test_nothing_came_since_is_empty() -> None:
+    output = fed(b"a\n")
+    assert output.since(output.total) == ""
+
+
+@pytest.mark.parametrize("before", [b"", b"a\n", b"a\n" * 2 * KEPT_BYTES])
+def test_of_much_that_came_since_the_last_whole_lines_are_kept(before: bytes) -> None:
+    output = fed(before)
+    total = output.total
+    output.feed(b"".join(b"line %07d\n" % number for number in range(100_000)))
+    lines = output.since(total).splitlines()
+    assert len(lines) == KEPT_BYTES // 13
+    assert lines[-1] == "line 0099999"
+    assert set(map(len, lines)) == {12}

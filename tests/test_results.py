@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ def _sample(text: str = "plain", chunk: bytes = b"x") -> Results:
 
 def _lines(*changed: Any) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in changed)
+
+
+def test_output_of_a_check_survives_the_file(tmp_path: Path) -> None:
+    loud = replace(result("c", ("AE-A-1",), "fail", finding()), output="KeyError: 'x'\n")
+    assert read(write(results([loud]), tmp_path / "r")).checks == (loud,)
+    assert schema_errors("results.schema.json", loud.to_json()) == []
 
 
 def test_results_survive_the_file(tmp_path: Path) -> None:

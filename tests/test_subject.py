@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ from harness.chat import ask
 from harness.engine import Engine
 from harness.exchange import Exchange, Hop, Request
 from harness.journal import Journal
-from harness.results import CheckResult, Finding
+from harness.results import CheckResult, Finding, Verdict
 from harness.subject import Context, LiveSubject, RecordedSubject, is_stray
+from harness.supervised import Supervised
 from harness.world import derive_nonce
 from tests.sample_results import exchange
 from tests.staging import KEY, answering, launch_at, recorded, serving
@@ -95,3 +98,34 @@ def test_recorded_exchange_is_what_a_replay_is_shown(engine: Engine, tmp_path: P
     run = recorded(records_of(engine, Journal()), tmp_path)
     seen = ask_once(RecordedSubject(run).begin("c"))
     assert seen == run.exchanges[seen.number]
+
+
+def output_of(engine: Engine, verdict: Verdict, text: str) -> Any:
+    """What the record of a check says of a process that wrote `text` during it."""
+    with launch_at(engine, "http://127.0.0.1:9") as launch:
+        subject = LiveSubject(launch, "s1")
+        context = subject.begin("c")
+        writes = [sys.executable, "-S", "-c", "import sys; sys.stderr.write(sys.argv[1])", text]
+        with Supervised.start(writes, env={}, cwd=Path.cwd(), name="target") as process:
+            launch.hearing.add(process)
+            process.wait(60)
+            return of_kind(subject.end(context, replace(RESULT, verdict=verdict)), "check")[0].get("output")
+
+
+@pytest.mark.parametrize("verdict", ["fail", "inconclusive", "error"])
+def test_check_that_did_not_pass_keeps_what_the_target_wrote(engine: Engine, verdict: Verdict) -> None:
+    assert output_of(engine, verdict, "KeyError: 'x'\n") == "KeyError: 'x'\n"
+
+
+@pytest.mark.parametrize("verdict", ["pass", "not-measured", "not-applicable"])
+def test_check_that_did_not_fail_keeps_nothing_of_what_the_target_wrote(engine: Engine, verdict: Verdict) -> None:
+    assert output_of(engine, verdict, "all is well\n") is None
+
+
+def test_secret_in_what_the_target_wrote_is_replaced_before_it_is_cut(engine: Engine) -> None:
+    output = output_of(engine, "fail", f"{KEY}\n" * 1000)
+    assert (len(output), set(output.splitlines()[1:])) == (4000, {"[secret:key.main]"})
+
+
+def test_check_during_which_the_target_wrote_nothing_tells_no_output(engine: Engine) -> None:
+    assert output_of(engine, "fail", "") is None

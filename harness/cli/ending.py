@@ -17,7 +17,7 @@ from harness.cli.streams import let_go_of_output, open_closed_streams
 from harness.errors import HarnessError, TargetNotReady, TurnproofError
 from harness.evidence.refusal import Refused
 from harness.interrupts import terminable
-from harness.reporting.visible import shortened, visible
+from harness.reporting.visible import last_lines, visible
 
 ERR = Console(stderr=True, highlight=False)
 """Where people are told things; the standard output is for results."""
@@ -83,5 +83,5 @@ def show_error(error: TurnproofError) -> None:
         ERR.print(f"  {escape(visible(error.hint))}", soft_wrap=True)
     if isinstance(error, TargetNotReady) and error.log.strip():
         ERR.print("  the end of what it wrote:")
-        for line in error.log.strip().splitlines()[-15:]:
-            ERR.print(f"  | {escape(shortened(visible(line), 500))}", soft_wrap=True)
+        for line in last_lines(error.log):
+            ERR.print(f"  | {escape(line)}", soft_wrap=True)

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.reporting.findings import account, by_waivers, ids, levels, reason
+from harness.reporting.findings import Account, account, by_waivers, ids, levels, reason
 from harness.reporting.headline import headline
-from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
 from harness.verdict import CONFORMS, DOES_NOT_CONFORM, STALE_WAIVER, Checked, Row, Summary, day_of
 from harness.waiver import STALE, explained
@@ -28,12 +27,12 @@ _MESSAGE_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class Case:
-    """One entry. All its texts are safe to show, and all but `account` and `exchange` are one line.
+    """One entry. All its texts are safe to show, and all but `account` and `sections` are one line.
 
     `name` is unique in the run. `check` is the id of the check, None for what is none. `verdict` is the check's, or for
     the run as a whole its outcome; `signature` is that of a failure. `message` is a sentence, empty for what passed.
-    `account` says what was expected, what came and how to mend it, `exchange` is the transcript of what shows it; both
-    are empty for what needs none.
+    `account` says what was expected, what came and how to mend it, `sections` are what belongs to it, such as the
+    exchange that shows it; both are empty for what needs none.
     """
 
     group: str
@@ -46,13 +45,13 @@ class Case:
     signature: str = ""
     message: str = ""
     account: str = ""
-    exchange: str = ""
+    sections: str = ""
     duration: float = 0.0
 
     @property
     def details(self) -> str:
-        """The account with the exchange that shows it."""
-        return "\n\n".join(filter(None, (self.account, self.exchange)))
+        """The account with what belongs to it."""
+        return "\n\n".join(filter(None, (self.account, self.sections)))
 
 
 def cases(summary: Summary) -> tuple[Case, ...]:
@@ -77,9 +76,13 @@ def _check(checked: Checked, summary: Summary, unique: bool) -> Case:
         signature=one_line(checked.result.signature or "") if checked.result else "",
         message=_message(message),
         account="\n".join(f"{name + ':':<10}{text}" for name, text in told.lines) if told else "",
-        exchange=transcript(told.exchange) if told and told.exchange else "",
+        sections=_sections(told) if told else "",
         duration=checked.result.duration if checked.result else 0.0,
     )
+
+
+def _sections(told: Account) -> str:
+    return "\n\n".join(f"{section.heading}:\n{section.text}" for section in told.sections())
 
 
 def _outcome(checked: Checked, summary: Summary) -> tuple[Kind, str]:

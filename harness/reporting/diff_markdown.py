@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from harness.diff import Diff, RowChange
 from harness.reporting.blocks import Detail, escaped, fenced, fitting, folded, table
 from harness.reporting.changes import about, changed, headline, told, turned, verdicts
-from harness.reporting.transcript import transcript
 
 
 def diff_markdown(diff: Diff) -> str:
@@ -38,9 +37,8 @@ def changes(diff: Diff, rows: Iterable[RowChange], detail: Detail, heading: str 
             yield turned(one)
             if one.account and detail.findings:
                 yield fenced("\n".join(f"{name + ':':<10}{text}" for name, text in one.account.lines))
-                if one.account.exchange and detail.body is not None:
-                    summary = f"the exchange that shows it, #{one.account.exchange.number} of the run {one.of}"
-                    yield from folded(summary, fenced(transcript(one.account.exchange, detail.body)))
+                for section in one.account.sections(detail.body) if detail.body is not None else ():
+                    yield from folded(f"{one.of}: {section.heading}", fenced(section.text))
 
 
 def _line(row: RowChange) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ A check that fails as before is counted; the newer run's own reports show it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -15,7 +16,6 @@ from rich.table import Table
 from harness.diff import Change, Diff, RowChange
 from harness.reporting.changes import Told, about, changed, headline, told, turned, verdicts
 from harness.reporting.table import Shown
-from harness.reporting.transcript import transcript
 from harness.verdict import CONFORMS
 
 _BODY_CHARACTERS = 800
@@ -86,7 +86,6 @@ def _detail(row: RowChange, check: Told, shown: Shown, change: Change) -> Group:
     ]
     if check.account:
         parts.append(Padding(shown.lines(check.account.lines), (0, 0, 0, 2), expand=False))
-        if check.account.exchange:
-            text = f"{check.of}:\n{transcript(check.account.exchange, _BODY_CHARACTERS)}"
-            parts.append(Padding(shown.block(text), (1, 0, 0, 4), expand=False))
+        for section in check.account.sections(_BODY_CHARACTERS):
+            parts.append(shown.section(replace(section, heading=f"{check.of}: {section.heading}")))
     return Group(*parts)

@@ -13,10 +13,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.reporting.badge import badge_colour
-from harness.reporting.findings import account, by_waivers, failures, ids, levels, reason, waived, waivers_to_mend
+from harness.reporting.findings import (
+    Section,
+    account,
+    alike,
+    by_waivers,
+    failing,
+    ids,
+    levels,
+    reason,
+    waived,
+    waivers_to_mend,
+)
 from harness.reporting.headline import headline
 from harness.reporting.templates import rendered, source
-from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
 from harness.verdict import Checked, Row, Status, Summary
 
@@ -25,8 +35,18 @@ _STRAYS = 50
 
 
 @dataclass(frozen=True)
+class _Same:
+    """A check that failed in the same way: what came, the number of the exchange that shows it, and where it is."""
+
+    anchor: str
+    title: str
+    came: str
+    number: int | None
+
+
+@dataclass(frozen=True)
 class _Failure:
-    """A check that failed: its account, the exchange that shows it, and where it is on the page."""
+    """A check that failed: its account with what belongs to it, where it is on the page, and those that are alike."""
 
     anchor: str
     ids: str
@@ -35,8 +55,8 @@ class _Failure:
     verdict: Status
     decides: bool
     lines: tuple[tuple[str, str], ...]
-    exchange: str
-    number: int | None
+    sections: tuple[Section, ...]
+    same: tuple[_Same, ...]
 
 
 @dataclass(frozen=True)
@@ -63,7 +83,8 @@ class _Requirement:
 def html(summary: Summary) -> str:
     """The whole page."""
     script = source("report.js")
-    failed = [*sorted(failures(summary), key=summary.check_decides, reverse=True), *waived(summary)]
+    groups = [*failing(summary), *alike(waived(summary))]
+    failed = itertools.chain.from_iterable(groups)
     anchors = {checked.check: f"check-{number}" for number, checked in enumerate(failed, 1)}
     rows = itertools.groupby(summary.rows, key=lambda row: row.requirement.group)
     return rendered(
@@ -74,7 +95,7 @@ def html(summary: Summary) -> str:
         facts=tuple(_facts(summary)),
         counts=tuple((status, count) for status, count in summary.verdicts.items() if count),
         total=len(summary.rows),
-        failures=tuple(_failure(checked, anchors[checked.check], summary) for checked in failed),
+        failures=tuple(_failure(group, anchors, summary) for group in groups),
         groups=tuple((group, tuple(_requirement(row, anchors) for row in of)) for group, of in rows),
         waivers=waivers_to_mend(summary),
         strays=tuple(_stray(number, summary) for number in summary.results.strays[:_STRAYS]),
@@ -107,20 +128,27 @@ def _part(part: Mapping[str, str]) -> str:
     return ", ".join(value for key, value in part.items() if key != "name")
 
 
-def _failure(checked: Checked, anchor: str, summary: Summary) -> _Failure:
+def _failure(group: list[Checked], anchors: Mapping[str, str], summary: Summary) -> _Failure:
+    checked, *others = group
     told = account(checked, summary)
     by = (("waived", by_waivers(checked)),) if checked.status == "waived" else ()
     return _Failure(
-        anchor=anchor,
+        anchor=anchors[checked.check],
         ids=ids(checked),
         title=_value(checked.title),
         levels=levels(checked),
         verdict=checked.status,
         decides=summary.check_decides(checked),
         lines=(*told.lines, *by),
-        exchange=transcript(told.exchange) if told.exchange else "",
-        number=told.exchange.number if told.exchange else None,
+        sections=tuple(told.sections()),
+        same=tuple(_same(other, anchors[other.check], summary) for other in others),
     )
+
+
+def _same(checked: Checked, anchor: str, summary: Summary) -> _Same:
+    told = account(checked, summary)
+    number = told.exchange.number if told.exchange else None
+    return _Same(anchor, _value(checked.title), dict(told.lines).get("came", ""), number)
 
 
 def _requirement(row: Row, anchors: Mapping[str, str]) -> _Requirement:

@@ -12,7 +12,7 @@ from harness.reporting.blocks import LIMIT, Detail, escaped, fenced, fitting, fo
 from harness.reporting.findings import (
     account,
     by_waivers,
-    failures,
+    failing,
     ids,
     levels,
     reason,
@@ -21,7 +21,6 @@ from harness.reporting.findings import (
     waivers_to_mend,
 )
 from harness.reporting.headline import headline
-from harness.reporting.transcript import transcript
 from harness.verdict import Checked, Row, Summary
 
 _STRAYS = 50
@@ -79,23 +78,24 @@ def _requirement_row(row: Row) -> tuple[str, ...]:
 
 
 def _failures(summary: Summary, detail: Detail) -> Iterator[str]:
-    failed = failures(summary)
-    if failed:
+    groups = failing(summary)
+    if groups:
         yield "## Failures"
-    for checked in failed:
+    for checked, *others in groups:
         beside = "" if summary.check_decides(checked) else ", does not decide"
         yield f"### {escaped(ids(checked))}: {escaped(checked.title)} ({levels(checked)}, {checked.status}{beside})"
         if detail.findings:
             yield from _finding(checked, summary, detail)
+        if others and detail.findings:
+            yield f"The same in {len(others)} more: {'; '.join(escaped(other.title) for other in others)}"
 
 
 def _finding(checked: Checked, summary: Summary, detail: Detail) -> Iterator[str]:
     told = account(checked, summary)
     yield fenced("\n".join(f"{name + ':':<10}{text}" for name, text in told.lines))
-    if told.exchange and detail.body is not None:
-        yield from folded(
-            f"the exchange that shows it, #{told.exchange.number}", fenced(transcript(told.exchange, detail.body))
-        )
+    if detail.body is not None:
+        for section in told.sections(detail.body):
+            yield from folded(section.heading, fenced(section.text))
 
 
 def _waivers(summary: Summary) -> Iterator[str]:

@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.reporting.findings import (
+    Section,
     account,
     alike,
     by_waivers,
-    failures,
+    failing,
     ids,
     levels,
     reason,
@@ -23,7 +24,6 @@ from harness.reporting.findings import (
     waivers_to_mend,
 )
 from harness.reporting.headline import headline
-from harness.reporting.transcript import transcript
 from harness.reporting.visible import one_line, shortened
 from harness.verdict import CONFORMS, Checked, Row, Status, Summary
 
@@ -48,7 +48,7 @@ def render(summary: Summary, console: Console) -> None:
     view = _View(summary, console.encoding)
     if summary.made:
         console.print(view.table())
-    groups = sorted(alike(failures(summary)), key=lambda group: not summary.check_decides(group[0]))
+    groups = failing(summary)
     for number, (first, *others) in enumerate(groups):
         console.print(view.failure(first, whole=number < _WHOLE_FAILURES))
         if others:
@@ -93,6 +93,11 @@ class Shown:
             grid.add_row(self.text(name, "dim"), self.block(text))
         return grid
 
+    def section(self, section: Section) -> RenderableType:
+        """A text under its heading, set apart from what is before."""
+        heading = self.text(f"{section.heading}:", "dim")
+        return Padding(Group(heading, Padding(self.block(section.text), (0, 0, 0, 2))), (1, 0, 0, 2), expand=False)
+
     def _encodable(self, text: str) -> str:
         return text.encode(self._encoding, "backslashreplace").decode(self._encoding)
 
@@ -121,7 +126,7 @@ class _View(Shown):
         return table
 
     def failure(self, checked: Checked, whole: bool) -> Group:
-        """One failing check: what was expected, what came, how to mend it, and when `whole` the exchange."""
+        """One failing check: what was expected, what came, how to mend it, and when `whole` what belongs to it."""
         told = account(checked, self._summary)
         lines = told.lines if whole else tuple((name, shortened(text, _SHORT)) for name, text in told.lines)
         beside = "" if self._summary.check_decides(checked) else ", does not decide"
@@ -130,8 +135,8 @@ class _View(Shown):
             self.text(f"{ids(checked)} ({levels(checked)}{beside}): {checked.title}", "bold"),
         )
         parts: list[RenderableType] = [Text(), title, Padding(self.lines(lines), (0, 0, 0, 2), expand=False)]
-        if told.exchange and whole:
-            parts.append(Padding(self.block(transcript(told.exchange, _BODY_CHARACTERS)), (1, 0, 0, 4), expand=False))
+        if whole:
+            parts += map(self.section, told.sections(_BODY_CHARACTERS))
         return Group(*parts)
 
     def _cells(self, row: Row) -> tuple[Text, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from harness.exchange import Exchange, Headers, header
+from harness.exchange import Exchange, Headers, Hop, header
 from harness.reporting.visible import one_line, shortened, visible
 from harness.sse import Event, Parser
 
@@ -19,7 +19,7 @@ _HEADERS = 30
 _LINE_CHARACTERS = 300
 _EVENTS_FIRST = 12
 _EVENTS_LAST = 6
-_WAYS = {
+WAYS: Mapping[Hop, str] = {
     "client": "turnproof -> target",
     "opencode": "target -> opencode",
     "proxy": "opencode -> proxy",
@@ -27,15 +27,17 @@ _WAYS = {
     "provider": "-> provider",
     "resources": "target -> resources server",
 }
+"""Who asks whom on each hop."""
 
 
-def transcript(exchange: Exchange, body_characters: int = BODY_CHARACTERS) -> str:
+def transcript(exchange: Exchange, body_characters: int = BODY_CHARACTERS, excerpt: str = "") -> str:
     """Request and answer of an exchange, without a line end after the last line.
 
-    Bodies are shortened to about `body_characters`. Whatever the target sent, what acts or hides is written out, and
-    the whole has no more than `size_limit(body_characters)` characters.
+    Bodies are shortened to about `body_characters`; `excerpt` is what is shown of the answer's body, if it is given.
+    Whatever the target sent, what acts or hides is written out, and the whole has no more than
+    `size_limit(body_characters)` characters.
     """
-    lines = [*_request(exchange, body_characters), "", *_answer(exchange, body_characters)]
+    lines = [*_request(exchange, body_characters), "", *_answer(exchange, body_characters, excerpt)]
     return shortened("\n".join(lines), size_limit(body_characters))
 
 
@@ -47,16 +49,19 @@ def size_limit(body_characters: int) -> int:
 def _request(exchange: Exchange, limit: int) -> Iterator[str]:
     request = exchange.request
     label = f", {_line(exchange.label)}" if exchange.label else ""
-    yield f"#{exchange.number} {_WAYS[exchange.hop]}{label}"
+    yield f"#{exchange.number} {WAYS[exchange.hop]}{label}"
     yield f"-> {_line(request.method)} {_line(request.target)}"
     yield from _headers(request.headers)
     yield from _body(request.body, _is_stream(request.headers), limit)
 
 
-def _answer(exchange: Exchange, limit: int) -> Iterator[str]:
+def _answer(exchange: Exchange, limit: int, excerpt: str) -> Iterator[str]:
     yield f"<- {_status(exchange)}{_timing(exchange)}"
     yield from _headers(exchange.headers)
-    if _is_stream(exchange.headers) and exchange.chunks:
+    if excerpt:
+        yield from _body(excerpt.encode("utf-8", "surrogatepass"), True, limit)
+        yield f"   [this alone of {len(exchange.body):,} bytes]"
+    elif _is_stream(exchange.headers) and exchange.chunks:
         yield from _events(exchange, limit)
     else:
         yield from _body(exchange.body, False, limit)
@@ -73,10 +78,11 @@ def _status(exchange: Exchange) -> str:
 
 
 def _timing(exchange: Exchange) -> str:
-    return "" if exchange.duration is None else f" in {_duration(exchange.duration)}"
+    return "" if exchange.duration is None else f" in {duration(exchange.duration)}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them, such as `12 ms`."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
@@ -140,7 +146,7 @@ def _events(exchange: Exchange, limit: int) -> Iterator[str]:
 
 def _event(at: float, event: Event, limit: int) -> str:
     named = "" if event.type == "message" else f"event: {_line(event.type)}, "
-    return f"   {_duration(at):>7}  {named}data: {shortened(one_line(event.data), limit)}"
+    return f"   {duration(at):>7}  {named}data: {shortened(one_line(event.data), limit)}"
 
 
 def _end(exchange: Exchange) -> Iterator[str]:

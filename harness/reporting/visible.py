@@ -18,6 +18,9 @@ _ACTING = re.compile(
 _LEAST_LEFT_OUT = 100
 """Fewer characters are not worth a cut: what tells of it would be hardly shorter."""
 
+_LINES = 15
+_LINE_CHARACTERS = 500
+
 
 def visible(text: str) -> str:
     """`text` with every character that acts or hides written out, such as `\\x1b`; tabs and line feeds stay."""
@@ -35,6 +38,11 @@ def shortened(text: str, limit: int) -> str:
         return text
     head, tail = limit - limit // 4, limit // 4
     return f"{text[:head]} [... {len(text) - head - tail:,} characters left out ...] {text[len(text) - tail :]}"
+
+
+def last_lines(text: str) -> tuple[str, ...]:
+    """The last 15 lines of what a process wrote, safe to show, each shortened."""
+    return tuple(shortened(visible(line), _LINE_CHARACTERS) for line in text.strip().splitlines()[-_LINES:])
 
 
 def _escaped(character: str) -> str:

@@ -112,7 +112,7 @@ def test_summary_and_outputs_are_appended_to_the_files_of_the_step(tmp_path: Pat
 
 
 def test_summary_is_no_larger_than_github_shows(tmp_path: Path) -> None:
-    checks = [result(f"c{n}", ("AE-A-1",), "fail", finding(n, came="é" * 500)) for n in range(1, 400)]
+    checks = [result(f"c{n}", (f"AE-A-{n}",), "fail", finding(n, came="é" * 500)) for n in range(1, 400)]
     summary = summarise(results(checks, exchanges=[exchange(n, chunks=[b"x" * 3000]) for n in range(1, 400)]))
     environment = {"GITHUB_STEP_SUMMARY": str(tmp_path / "s"), "GITHUB_OUTPUT": str(tmp_path / "o")}
     tell(summary, tmp_path, environment)

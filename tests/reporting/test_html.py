@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,10 @@ class Page(HTMLParser):
 def _failing(text: str) -> Summary:
     """A run in which everything that comes from outside is `text`."""
     shown = exchange(1, chunks=[text.encode()], headers=((text, text),), error=text)
+    failed = result("c1", ("AE-A-1",), "fail", finding(1, expected=text, came=text, mend=text))
     checks = [
-        result("c1", ("AE-A-1",), "fail", finding(1, expected=text, came=text, mend=text)),
+        replace(failed, output=text),
+        replace(failed, check="c3", output=text),
         result("c2", ("AE-A-2",), "not-measured", reason=text),
     ]
     header: dict[str, Any] = {"suite": text, "harness": text, "run": text, "parts": ({"name": text, "version": text},)}
@@ -131,6 +134,20 @@ def test_links_lead_to_what_is_on_the_page() -> None:
     assert set(ids.values()) == {1}
     assert {link.removeprefix("#") for link in page.values("href")} <= set(ids)
     assert {id_ for value in page.values("aria-labelledby") for id_ in value.split()} <= set(ids)
+
+
+def test_failures_that_are_alike_are_one_with_the_others_below_it() -> None:
+    checks = [result(name, ("AE-A-1",), "fail", finding(2, came=f"{name} came")) for name in "fgh"]
+    page = Page(summarise(results(checks, exchanges=[exchange(2)])))
+    assert [attrs["id"] for tag, attrs in page.tags if tag == "article"] == ["check-1"]
+    assert "The same in 2 more" in page.text_in("summary")
+    assert [text for text in page.text_in("small") if text.endswith("came")] == ["g came", "h came"]
+    assert page.values("href")[1:] == ["#check-1", "#check-2", "#check-3"]
+
+
+def test_failure_shows_what_belongs_to_it_below_its_account() -> None:
+    told = [text for text in Page(mixed_summary()).text_in("summary") if text.startswith("The ")]
+    assert told[:2] == ["The exchange that shows it, #7", "The end of what the target wrote"]
 
 
 def test_page_needs_nothing_else() -> None:

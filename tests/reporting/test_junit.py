@@ -135,11 +135,12 @@ def test_verdict_has_its_element(status: Status, tag: str | None) -> None:
 def test_failure_tells_expected_came_mend_and_exchange() -> None:
     shown = result("a", ("AE-A-1",), "fail", finding(7))
     text = _child(summarise(results([shown], exchanges=[exchange(7)])), "failure").text or ""
-    assert text.split("\n")[:5] == [
+    assert text.split("\n")[:6] == [
         "expected: status 401",
         "came:     status 404",
         "mend:     Check the key before the model.",
         "",
+        "the exchange that shows it, #7:",
         "#7 turnproof -> target",
     ]
 

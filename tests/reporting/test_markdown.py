@@ -39,6 +39,13 @@ def test_summary_of_a_whole_run(snapshot: SnapshotAssertion) -> None:
     assert markdown(mixed_summary()) == snapshot
 
 
+def test_failures_that_are_alike_are_told_once_with_the_names_of_all() -> None:
+    checks = [result(name, ("AE-A-1",), "fail", finding()) for name in "fgh"]
+    text = markdown(summarise(results(checks)))
+    assert text.count("expected: status 401") == 1
+    assert "\nThe same in 2 more: title of g; title of h\n" in text
+
+
 def test_headline_comes_first() -> None:
     assert _lines(with_verdicts("pass"))[0] == "# sample conforms: the only MUST passes (1 of 1 measured)"
 

@@ -47,10 +47,19 @@ def test_view_of_a_whole_run(width: int, snapshot: SnapshotAssertion) -> None:
 
 def test_failures_that_are_alike_are_told_once_with_the_names_of_all() -> None:
     checks = [result(name, ("AE-A-1",), "fail", finding(2)) for name in "fgh"]
-    text = _rendered(summarise(results(checks, exchanges=[exchange(2)])))
+    wrote = [replace(check, output="KeyError: 'x'\n") for check in checks]
+    text = _rendered(summarise(results(wrote, exchanges=[exchange(2)])))
     assert text.count("Check the key before the model.") == 1
+    assert text.count("KeyError") == 1
     assert "fail AE-A-1 (MUST): title of f\n" in text
     assert "\n  the same in 2 more: title of g; title of h\n" in text
+
+
+def test_failures_are_in_the_order_of_the_requirements() -> None:
+    rows = [requirement("AE-B-1"), requirement("AE-A-1")]
+    checks = [result("f", ("AE-A-1",), "fail", finding()), result("g", ("AE-A-1", "AE-B-1"), "fail", finding())]
+    text = _rendered(summarise(results(checks, rows)))
+    assert text.index("title of g") < text.index("title of f")
 
 
 def test_failures_with_another_mend_are_told_apart() -> None:
@@ -100,11 +109,12 @@ def test_requirement_has_a_row() -> None:
 def test_failure_tells_expected_came_mend_and_exchange() -> None:
     text = _rendered(_failing())
     told = [line.strip() for line in text.partition("fail AE-A-1 (MUST): title of f\n")[2].split("\n")]
-    assert [" ".join(line.split()) for line in told[:6]] == [
+    assert [" ".join(line.split()) for line in told[:7]] == [
         "expected status 401",
         "came status 404",
         "mend Check the key before the model.",
         "",
+        "the exchange that shows it, #2:",
         "#2 turnproof -> target",
         "-> POST /v1/chat/completions",
     ]

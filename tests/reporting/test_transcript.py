@@ -111,3 +111,9 @@ def test_huge_exchange_is_bounded(limit: int) -> None:
     stream = [b"data: " + b"c" * 9000 + b"\n\n"] * 200
     shown = transcript(exchange(request=asked, chunks=stream, headers=(*SSE, *many)), limit)
     assert len(shown) < size_limit(limit) + 60
+
+
+def test_excerpt_stands_for_the_body_of_the_answer() -> None:
+    lines = transcript(exchange(chunks=[b"x" * 5000]), excerpt='{"error": 1}').split("\n")
+    assert lines[-2:] == ['   {"error": 1}', "   [this alone of 5,000 bytes]"]
+    assert "xxx" not in "".join(lines)

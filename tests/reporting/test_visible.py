@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.reporting.visible import one_line, shortened, visible
+from harness.reporting.visible import last_lines, one_line, shortened, visible
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,12 @@ def test_text_that_is_cut_becomes_shorter(limit: int) -> None:
 
 def test_text_shortened_to_nothing_says_how_long_it_was() -> None:
     assert shortened("a" * 100, 0) == " [... 100 characters left out ...] "
+
+
+def test_last_lines_are_fifteen_that_are_safe_to_show() -> None:
+    text = "".join(f"\x1b[31m{number}\r\n" for number in range(20)) + "\n"
+    assert last_lines(text) == tuple(f"\\x1b[31m{number}" for number in range(5, 20))
+
+
+def test_nothing_has_no_last_lines() -> None:
+    assert last_lines(" \n") == ()
