@@ -16,9 +16,6 @@ from harness.supervised import StartFailed, Supervised
 from harness.target import Ready, Start, Target
 from harness.template import expand
 
-VARIABLE = "AGENT_"
-"""What the variables of a configuration begin with; the names of its keys follow, in upper case."""
-
 _COMMAND_READY = Ready(path="/health", within=30.0)
 
 
@@ -50,8 +47,8 @@ def readiness(target: Target) -> Ready:
 
 
 def as_variables(configuration: Mapping[str, Any]) -> dict[str, str]:
-    """A configuration as environment variables: texts as they are, everything else as JSON."""
+    """A configuration as environment variables, named by its keys: texts as they are, everything else as JSON."""
     return {
-        f"{VARIABLE}{name.upper()}": value if isinstance(value, str) else json.dumps(value)
+        f"{kilo_command.CONFIGURATION}{name.upper()}": value if isinstance(value, str) else json.dumps(value)
         for name, value in configuration.items()
     }

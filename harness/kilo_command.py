@@ -4,7 +4,8 @@
 
 The command is started for each `POST /v1/responses` whose `input` is a text. The word PROMPT in its arguments stands
 for that text; when it is in none, the text comes on its standard input. Inside a rollout, which is
-`/ng-rollout/<id>/v1/responses`, the variable AGENT_ROLLOUT holds the id. It runs by itself, on the standard library.
+`/ng-rollout/<id>/v1/responses`, the variable AGENT_ROLLOUT holds the id. Headers of each answer tell people how the
+command was run. It runs by itself, on the standard library.
 """
 
 from __future__ import annotations
@@ -19,16 +20,27 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROLLOUT = "AGENT_ROLLOUT"
 """The variable that tells the command inside which rollout it is started."""
 
+CONFIGURATION = "AGENT_"
+"""What the variables begin with that tell the command its configuration."""
+
 _PATH = re.compile(r"(?:/ng-rollout/([^/]+))?/v1/responses")
 
 
-def run(command: Sequence[str], word: str, prompt: str, rollout: str | None) -> tuple[int, Mapping[str, Any]]:
-    """Start the command for a prompt; the status of HTTP and the body that say what came of it."""
+class Ran(NamedTuple):
+    """What came of a start of the command: the status of HTTP and the body that say it, and its exit status."""
+
+    status: int
+    body: Mapping[str, Any]
+    ended: int
+
+
+def run(command: Sequence[str], word: str, prompt: str, rollout: str | None) -> Ran:
+    """Start the command for a prompt; raises OSError or ValueError when that cannot be done."""
     in_arguments = any(word in part for part in command)
     environment = {name: value for name, value in os.environ.items() if name != ROLLOUT}
     ran = subprocess.run(
@@ -39,12 +51,23 @@ def run(command: Sequence[str], word: str, prompt: str, rollout: str | None) -> 
         check=False,
     )
     if ran.returncode != 0:
-        return 500, _error(f"the command ended with status {ran.returncode}", "command_failed")
+        failed = _error(f"the command ended with status {ran.returncode}", "command_failed")
+        return Ran(500, failed, ran.returncode)
     content = [
         {"type": "output_text", "text": ran.stdout.decode(errors="replace").removesuffix("\n"), "annotations": []}
     ]
     message = {"type": "message", "role": "assistant", "status": "completed", "content": content}
-    return 200, {"object": "response", "status": "completed", "error": None, "output": [message]}
+    body = {"object": "response", "status": "completed", "error": None, "output": [message]}
+    return Ran(200, body, ran.returncode)
+
+
+def told(command: Sequence[str], word: str) -> Mapping[str, str]:
+    """How the command is run, as headers: its arguments, with `{prompt}` for that, and its configuration."""
+    names = (name for name in sorted(os.environ) if name.startswith(CONFIGURATION) and name != ROLLOUT)
+    return {
+        "turnproof-command": json.dumps([part.replace(word, "{prompt}") for part in command]),
+        "turnproof-variables": json.dumps({name: os.environ[name] for name in names}),
+    }
 
 
 def _error(message: str, kind: str) -> Mapping[str, Any]:
@@ -70,17 +93,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._answer(400, _error("a command takes a prompt, by /v1/responses", "invalid_request_error"))
             return
         try:
-            status, answer = run(self.command_line, self.word, body["input"], path[1])
+            ran = run(self.command_line, self.word, body["input"], path[1])
         except (OSError, ValueError) as error:
-            status, answer = 500, _error(f"the command cannot be started: {error}", "command_failed")
-        self._answer(status, answer)
+            message = f"the command cannot be started: {error}"
+            self._answer(500, _error(message, "command_failed"), told(self.command_line, self.word))
+            return
+        ended = {"turnproof-exit-status": str(ran.ended)}
+        self._answer(ran.status, ran.body, {**told(self.command_line, self.word), **ended})
+
+    def version_string(self) -> str:
+        """Part of the base: who answers, since the command's author never wrote a server."""
+        return "turnproof, in front of the command"
 
     def log_message(self, format: str, *args: object) -> None:
         """Part of the base: nothing of each request is written."""
 
-    def _answer(self, status: int, body: Mapping[str, Any]) -> None:
+    def _answer(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()

@@ -14,7 +14,7 @@ from harness.errors import TargetNotReady
 from harness.kilo_agent_actors import RESPONSES, RUN, unaskable
 from harness.kilo_agent_start import as_variables
 from harness.kilo_command import __file__ as server
-from harness.kilo_command import run
+from harness.kilo_command import run, told
 from harness.replay import replay
 from harness.run import Observer, Order
 from harness.run import run as measure
@@ -37,28 +37,35 @@ def text_of(body: Any) -> str:
 
 
 def test_prompt_stands_in_the_arguments_where_the_command_has_its_place() -> None:
-    status, body = run([*PRINTS, f"-p={WORD}"], WORD, "a 'quoted' größer", None)
-    assert (status, text_of(body)) == (200, """ ["-p=a 'quoted' größer"] None""")
+    ran = run([*PRINTS, f"-p={WORD}"], WORD, "a 'quoted' größer", None)
+    assert (ran.status, text_of(ran.body)) == (200, """ ["-p=a 'quoted' größer"] None""")
 
 
 def test_prompt_comes_on_standard_input_where_the_command_has_no_place_for_it() -> None:
-    assert text_of(run(PRINTS, WORD, "line\n größer", None)[1]) == "line\n größer [] None"
+    assert text_of(run(PRINTS, WORD, "line\n größer", None).body) == "line\n größer [] None"
 
 
 def test_command_is_told_its_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_ROLLOUT", "another")
-    assert text_of(run(PRINTS, WORD, "", "a.b-c")[1]) == " [] a.b-c"
-    assert text_of(run(PRINTS, WORD, "", None)[1]) == " [] None"
+    assert text_of(run(PRINTS, WORD, "", "a.b-c").body) == " [] a.b-c"
+    assert text_of(run(PRINTS, WORD, "", None).body) == " [] None"
 
 
 def test_command_that_ends_with_another_status_has_failed() -> None:
-    status, body = run((sys.executable, "-c", "print('half'); raise SystemExit(3)"), WORD, "", None)
-    assert (status, body["error"]["message"]) == (500, "the command ended with status 3")
+    ran = run((sys.executable, "-c", "print('half'); raise SystemExit(3)"), WORD, "", None)
+    assert (ran.status, ran.body["error"]["message"], ran.ended) == (500, "the command ended with status 3", 3)
 
 
 def test_command_that_prints_nothing_has_said_nothing() -> None:
-    status, body = run((sys.executable, "-c", ""), WORD, "", None)
-    assert (status, body["status"], text_of(body)) == (200, "completed", "")
+    ran = run((sys.executable, "-c", ""), WORD, "", None)
+    assert (ran.status, ran.body["status"], text_of(ran.body)) == (200, "completed", "")
+
+
+def test_command_is_told_with_its_place_for_the_prompt_and_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_MODEL", "vendor/größer")
+    headers = told(("agent", f"-p={WORD}"), WORD)
+    assert json.loads(headers["turnproof-command"]) == ["agent", "-p={prompt}"]
+    assert json.loads(headers["turnproof-variables"])["AGENT_MODEL"] == "vendor/größer"
 
 
 def test_server_of_a_command_that_there_is_not_ends_and_says_so() -> None:
@@ -131,6 +138,16 @@ def test_agent_that_is_a_command_is_judged(tmp_path: Path, place: list[str]) -> 
     assert [check.check for check in replay(results) if not check.agrees] == []
 
 
+def test_answer_says_how_the_command_was_run(tmp_path: Path) -> None:
+    path = written(tmp_path, ["{python}", str(AGENT), "{prompt}"], 'configuration = "environment"\n')
+    results, _ = measure(Order(load(path), "kilo_agent", "CAPTURE-1 and responses", out=tmp_path), Observer())
+    answer = next(one for one in results.exchanges.values() if one.hop == "client")
+    assert json.loads(answer.header("turnproof-command") or "") == [sys.executable, str(AGENT), "{prompt}"]
+    assert "AGENT_MODEL" in (answer.header("turnproof-variables") or "")
+    assert answer.header("turnproof-exit-status") == "0"
+    assert answer.header("server") == "turnproof, in front of the command"
+
+
 def test_command_that_forgets_its_rollout_is_caught(tmp_path: Path) -> None:
     command = ["env", "-u", "AGENT_ROLLOUT", "AGENT_CONFIG={config}", "{python}", str(AGENT), "{prompt}"]
     order = Order(load(written(tmp_path, command)), "kilo_agent", "CAPTURE-1 and responses", out=tmp_path)
@@ -140,10 +157,10 @@ def test_command_that_forgets_its_rollout_is_caught(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"), [(["cat"], "0 calls reached"), (["./no-such"], "there is no such command")]
+    ("command", "words"), [(["cat"], "0 calls reached"), (["./no-such"], "there is no such command")]
 )
-def test_command_that_is_no_agent_is_not_judged(tmp_path: Path, command: list[str], told: str) -> None:
+def test_command_that_is_no_agent_is_not_judged(tmp_path: Path, command: list[str], words: str) -> None:
     path = written(tmp_path, command, 'configuration = "environment"\n')
     _, error = measure(Order(load(path), "kilo_agent", "CONF-1", out=tmp_path), Observer())
     assert isinstance(error, TargetNotReady)
-    assert told in error.message + error.log
+    assert words in error.message + error.log
