@@ -133,6 +133,12 @@ def test_log_of_a_running_target_is_without_its_secrets() -> None:
         assert launch.log() == "[secret:key.main]\n"
 
 
+def test_what_a_running_target_writes_is_heard() -> None:
+    ready = "import time; print('up', flush=True); time.sleep(600)"
+    with up(started(("{python}", "-c", ready), ready=Ready(path=None, log=".", within=30))) as launch:
+        assert launch.hearing.text() == "up\n"
+
+
 def test_target_given_by_url_is_not_started(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANNED_KEY", KEY)
     with serving(engine, answering(canned)) as url:

@@ -36,6 +36,12 @@ def test_launches_are_judged_and_replayed(tmp_path: Path) -> None:
     assert all(check.agrees for check in replay(results))
 
 
+def test_what_a_target_writes_that_is_launched_once_more_is_on_record(tmp_path: Path) -> None:
+    order = Order(find_target("mutant:missing_opencode_crashes"), expression="test_launch", out=tmp_path)
+    results, _ = run(order, Observer())
+    assert ["StartFailed" in check.output for check in results.checks if check.verdict == "fail"] == [True]
+
+
 def test_an_opencode_of_the_machine_cannot_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "bin" / "opencode"
     own.parent.mkdir()

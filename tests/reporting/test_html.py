@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.reporting.html import html
+from harness.results import CheckResult
 from harness.verdict import STATUSES, Status, Summary, summarise
 from tests.sample_results import (
     exchange,
@@ -217,7 +218,12 @@ def test_every_verdict_has_a_colour() -> None:
         assert re.search(rf"\.verdict(\.{status}\b|:is\([^)]*\.{status}\b)", CSS), status
 
 
+def _loud(number: int) -> CheckResult:
+    failed = result(f"c{number}", (f"AE-A-{number}",), "fail", finding(number, came="x" * 100_000))
+    return replace(failed, output="z" * 4000)
+
+
 def test_large_run_makes_a_page_that_a_browser_takes() -> None:
-    checks = [result(f"c{n}", ("AE-A-1",), "fail", finding(n, came="x" * 100_000)) for n in range(1, 300)]
+    checks = [_loud(n) for n in range(1, 300)]
     summary = summarise(results(checks, exchanges=[exchange(n, chunks=[b"y" * 100_000]) for n in range(1, 300)]))
     assert len(html(summary)) < 5_000_000
