@@ -16,11 +16,18 @@ def failed_behind(exchanges: Sequence[Exchange]) -> Exchange | None:
 
 
 def errors_in(exchange: Exchange) -> str:
-    """The errors of messages and sessions in the body of an answer that is none itself, as JSON; empty without any."""
+    """The errors of messages and sessions in the body of an answer that is none itself, as JSON; empty without any.
+
+    One that is nested too deeply to be written is none.
+    """
     if exchange.status is None or exchange.status >= 400:
         return ""
     is_stream = exchange.content_type == "text/event-stream"
-    return "\n".join(map(_json, _session_errors(exchange) if is_stream else _message_errors(exchange)))
+    errors = _session_errors(exchange) if is_stream else _message_errors(exchange)
+    try:
+        return "\n".join(json.dumps(error, ensure_ascii=False, indent=2) for error in errors)
+    except RecursionError:
+        return ""
 
 
 def _failed(exchange: Exchange) -> bool:
@@ -40,7 +47,3 @@ def _message_errors(exchange: Exchange) -> Iterator[Any]:
         info = message.get("info") if isinstance(message, dict) else None
         if isinstance(info, dict) and info.get("error"):
             yield {"info": {"error": info["error"]}}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)

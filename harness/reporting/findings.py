@@ -57,7 +57,7 @@ def failures(summary: Summary) -> tuple[Checked, ...]:
     """The checks that failed, are inconclusive or broke, whether they decide or not, in the order of requirements."""
     place = {row.requirement.id: number for number, row in enumerate(summary.rows)}
     failed = (checked for checked in summary.checks if checked.status in ("error", "fail", "inconclusive"))
-    return tuple(sorted(failed, key=lambda checked: min(place[one.id] for one in checked.requirements)))
+    return tuple(sorted(failed, key=lambda checked: min((place[one.id] for one in checked.requirements), default=0)))
 
 
 def failing(summary: Summary) -> list[list[Checked]]:

@@ -65,3 +65,8 @@ def test_error_of_a_session_is_told_with_its_event() -> None:
 
 def test_body_of_a_refusal_is_an_error_as_a_whole() -> None:
     assert errors_in(_answer(1, FAILED, 400)) == ""
+
+
+def test_error_that_is_nested_too_deeply_is_none() -> None:
+    deep = b'{"info":{"error":' + b"[" * 980 + b"]" * 980 + b"}}"
+    assert errors_in(exchange(chunks=[deep], status=200, hop="opencode")) == ""
