@@ -32,8 +32,9 @@ def record(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> R
     return record
 
 
-def open_door(_request: Request) -> tuple[int, Any]:
-    return 200, {"object": "list", "data": []}
+def open_door(request: Request) -> tuple[int, Any]:
+    """An endpoint that keeps no rule on keys."""
+    return canned(replace(request, headers=(("authorization", f"Bearer {KEY}"),)))
 
 
 def agreed(results: Results) -> list[bool]:
@@ -47,20 +48,20 @@ def test_passing_checks_are_confirmed_without_a_target(record: Record) -> None:
 
 
 def test_failing_checks_are_confirmed_with_their_findings(record: Record) -> None:
-    results = record("header or scheme", open_door)
+    results = record("AE-AUTH-1 and (header or scheme)", open_door)
     assert {check.verdict for check in results.checks} == {"fail"}
     assert agreed(results) == [True] * len(results.checks)
 
 
 def test_verdict_that_was_forged_is_not_confirmed(record: Record) -> None:
-    results = record("header", open_door)
+    results = record("AE-AUTH-1 and header", open_door)
     forged = tuple(replace(check, verdict="pass", finding=None) for check in results.checks)
     assert summarise(replace(results, checks=forged)).exit_code == 0
     assert agreed(replace(results, checks=forged)) == [False] * len(forged)
 
 
 def test_finding_that_was_changed_is_not_confirmed(record: Record) -> None:
-    results = record("header", open_door)
+    results = record("AE-AUTH-1 and header", open_door)
 
     def milder(check: CheckResult) -> CheckResult:
         assert check.finding is not None
@@ -132,7 +133,7 @@ def narrower(requirement: Requirement) -> Requirement:
 def test_a_requirement_that_was_rewritten_is_not_confirmed(
     record: Record, change: Callable[[Requirement], Requirement]
 ) -> None:
-    results = record("header", open_door)
+    results = record("AE-AUTH-1 and header", open_door)
     rows = tuple(map(change, results.header.requirements))
     assert not any(agreed(replace(results, header=replace(results.header, requirements=rows))))
 

@@ -20,6 +20,7 @@ _CHANGING = (
     (r" +\d+ ms  ", " 0 ms  "),
     (r"\bses_\w+", "ses_0"),
     (r"date: [^\n]+", "date: 0"),
+    (r"#\d+", "#0"),
 )
 
 
