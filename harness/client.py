@@ -7,7 +7,7 @@ from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from harness.exchange import Headers, Request, header
-from harness.http_call import CallFailed, HttpCall, encode_request
+from harness.http_call import CallFailed, HttpCall, encode_request, overdue
 from harness.journal import Recording
 
 _WITH_BODY = ("POST", "PUT", "PATCH")
@@ -42,7 +42,7 @@ class Client:
                 await call.run(self.base_url, self._encode(request))
             early = None if call.whole else "the connection ended early"
         except TimeoutError:
-            recording.close("gone", _overdue(deadline, late))
+            recording.close("gone", overdue(deadline, late))
             return
         except asyncio.CancelledError:
             recording.close("gone", "left on purpose")
@@ -57,9 +57,3 @@ class Client:
         if (request.body or request.method in _WITH_BODY) and header(given, "content-length") is None:
             headers.append(("Content-Length", str(len(request.body))))
         return encode_request(request.method, self._prefix + request.target, [*headers, *given], request.body)
-
-
-def _overdue(deadline: float, late: float) -> str:
-    """What is said of an answer that had not ended."""
-    told = f": the declared deadline of {deadline:g} s, and {late:g} s more" if late else ""
-    return f"no end within {deadline + late:g} s{told}"

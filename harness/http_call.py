@@ -37,6 +37,12 @@ BODILESS_BYTES = 1 << 20
 """So many bytes without one of a body are kept waiting for it: a head without an end costs no more memory."""
 
 
+def overdue(deadline: float, late: float = 0.0) -> str:
+    """What is said of an answer that had not ended `late` seconds after its `deadline` in seconds."""
+    told = f": the declared deadline of {deadline:g} s, and {late:g} s more" if late else ""
+    return f"no end within {deadline + late:g} s{told}"
+
+
 def encode_request(method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes) -> bytes:
     """A request as it goes over the wire."""
     lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]

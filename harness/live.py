@@ -69,7 +69,7 @@ class LiveTarget:
         self._client = Client(url)
         self._deadline = deadline
         # Of the official client, which gives up by itself what is silent for so long, but not what never ends.
-        self._tap = Tap("client", url, journal, within=deadline + 2 * LATE_SECONDS)
+        self._tap = Tap("client", url, journal, deadline=deadline, late=2 * LATE_SECONDS)
         self._pending: list[PendingRequest] = []
 
     def __enter__(self) -> LiveTarget:

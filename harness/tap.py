@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from harness.exchange import Headers, Hop, Request
 from harness.fakes.http import BODILESS, HttpServer, Wire, encode_chunk, encode_head
 from harness.fakes.plan import play
-from harness.http_call import CallFailed, HttpCall, encode_request
+from harness.http_call import CallFailed, HttpCall, encode_request, overdue
 from harness.journal import Journal, Recording
 from harness.sse import Parser
 from harness.tap_outlet import Outlet
@@ -27,16 +27,22 @@ class Tap:
     """Passes requests on to `upstream` (a base URL) and records them in `journal` as hop `hop`.
 
     To a `foreign` one, a server on the network, they go under its own name, and ask for answers that can be read. An
-    answer that is not over `within` so many seconds is left.
+    answer that is not over `late` seconds after its `deadline` in seconds is left; without one, none is.
     """
 
     def __init__(
-        self, hop: Hop, upstream: str, journal: Journal, foreign: bool = False, within: float | None = None
+        self,
+        hop: Hop,
+        upstream: str,
+        journal: Journal,
+        foreign: bool = False,
+        deadline: float | None = None,
+        late: float = 0.0,
     ) -> None:
         self._hop = hop
         self._upstream = upstream
         self._foreign = foreign
-        self._within = within
+        self._deadline, self._late = deadline, late
         self._journal = journal
         self._http = HttpServer(self._handle)
         self._relays: set[asyncio.Task[None]] = set()
@@ -87,11 +93,14 @@ class Tap:
         wire.gone = leave
 
     async def _relay(self, relay: _Relay, delay: float, wire: Wire, recording: Recording) -> None:
+        if self._deadline is None:
+            await relay.run(self._upstream, delay)
+            return
         try:
-            async with asyncio.timeout(self._within):
+            async with asyncio.timeout(self._deadline + self._late):
                 await relay.run(self._upstream, delay)
         except TimeoutError:
-            recording.close("gone", f"no end within {self._within:g} s")
+            recording.close("gone", overdue(self._deadline, self._late))
             wire.reset()
 
     def _addressed(self, request: Request) -> Request:

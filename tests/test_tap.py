@@ -90,7 +90,7 @@ class Chain:
         self.listener.settimeout(10)
         self.journal = Journal()
         upstream = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
-        self.tap = Tap("opencode", upstream, self.journal, within=within)
+        self.tap = Tap("opencode", upstream, self.journal, deadline=within)
         self._stack = contextlib.ExitStack()
         self._stack.enter_context(self.listener)
         self._engine = engine
