@@ -10,7 +10,14 @@ from harness.scheduling import FileScheduling
 TOGETHER = ("record/test_kilo.py", "record/test_stand_in.py", "matrix/test_run.py", "test_attached_run.py")
 """Files whose tests share what is dear to make."""
 
-FIRST = ("suites/test_kilo_agent.py", "docs/test_example_aiohttp.py", "matrix/test_child.py", "test_killed_run.py")
+FIRST = (
+    "suites/test_kilo_agent.py",
+    "docs/test_example_aiohttp.py",
+    "test_attached_run.py",
+    "record/test_stand_in.py",
+    "matrix/test_child.py",
+    "test_killed_run.py",
+)
 """Files with tests that take long: none of them is to be the last that a worker is left with."""
 
 
