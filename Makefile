@@ -22,7 +22,7 @@ run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand
 	$(BIN)/turnproof run -n 6
 
 test: $(READY) $(CLIENTS)  ## Every test, those over the real opencode included.
-	$(BIN)/python -m pytest -n 5
+	$(BIN)/python -m pytest -n 6
 
 mutants: $(READY)  ## Every broken implementation is caught by what it names; in the quickest suite, by nothing else.
 	$(BIN)/turnproof mutants --own -n 4

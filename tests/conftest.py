@@ -12,6 +12,7 @@ TOGETHER = ("record/test_kilo.py", "record/test_stand_in.py", "matrix/test_run.p
 
 FIRST = (
     "suites/test_kilo_agent.py",
+    "test_kilo_agents.py",
     "docs/test_example_aiohttp.py",
     "test_attached_run.py",
     "record/test_stand_in.py",

@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 
 from harness.builtin import find_target
+from harness.check import NotMeasured
 from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request
 from harness.fakes.model.script import Answer, Rule
 from harness.fixtures.kilo_agent import MERGED, PLAIN
-from harness.kilo_agent_target import REFERENCE
+from harness.kilo_agent_actors import Kilo
+from harness.kilo_agent_target import OVER, REFERENCE, part_of
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.kilo_behind import KiloPart
 from harness.launch import launched
 from harness.up import of_other_kind
+from harness.world import LiveWorld
 
 
 @pytest.fixture
@@ -58,6 +61,29 @@ def test_what_agents_write_is_heard() -> None:
         assert isinstance(launch.live, LiveAgents)
         launch.live.start(Wanted(PLAIN))
         assert launch.hearing.text() == "KeyError\n"
+
+
+@pytest.fixture
+def over_a_real_cli() -> Iterator[LiveAgents]:
+    target = find_target(f"{OVER}7.7.9")
+    with launched(target, part_of(target, lambda *_: None)) as launch:
+        assert isinstance(launch.live, LiveAgents)
+        yield launch.live
+
+
+def test_what_a_real_cli_was_given_is_written_down_too(over_a_real_cli: LiveAgents) -> None:
+    agents = over_a_real_cli
+    agents.use_model_rules((Rule("asked", (Answer(text="answered"),)),))
+    agents.start(Wanted(PLAIN))
+    assert "answered" in respond(agents, Wanted(PLAIN), "asked").text
+    (run,) = agents.behind.runs()
+    assert (run["argv"][0], run["argv"][-1], run["status"]) == ("run", "asked", None)
+    assert [Path(file["path"]).name for file in run["files"]] == ["kilo.json"]
+
+
+def test_a_real_cli_is_not_told_what_to_do(over_a_real_cli: LiveAgents) -> None:
+    with pytest.raises(NotMeasured, match="cannot be told what to do"):
+        Kilo(LiveWorld("check", "seed", over_a_real_cli.find), over_a_real_cli).behave("behave", exit=3)
 
 
 def test_the_file_of_the_configuration_is_watched(agents: LiveAgents) -> None:

@@ -62,11 +62,3 @@ def test_the_reference_conforms_and_its_replay_confirms_it(tmp_path: Path) -> No
     assert error is None
     assert [check.check for check in results.checks if check.verdict != "pass"] == []
     assert [check.check for check in replay(results) if not check.agrees] == []
-
-
-def test_over_a_real_cli_what_only_the_stand_in_can_be_told_is_not_measured(tmp_path: Path) -> None:
-    expression = "arguments_of_a_run or told_twice"
-    results, error = run(Order(find_target("reference-kilo@7.7.9"), SUITE, expression, out=tmp_path), Observer())
-    assert error is None
-    assert [check.verdict for check in results.checks] == ["not-measured", "pass"]
-    assert results.header.parts[0]["version"] == "7.7.9"
