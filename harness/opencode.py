@@ -133,25 +133,33 @@ def start(
 ) -> tuple[Supervised, str]:
     """A server under `work` and its base URL, once it said that it listens; raises TargetNotReady when it does not.
 
-    What an earlier one under `work` left is what it finds.
+    What an earlier one under `work` left is what it finds. It is started once more when it ended at once, since another
+    program may have taken its port meanwhile.
     """
     home, folder = work / "home", work / "project"
     (home / ".config/opencode").mkdir(parents=True, exist_ok=True)
     folder.mkdir(exist_ok=True)
     (home / ".config/opencode/opencode.json").write_text(json.dumps(settings))
-    command = [str(binary), "serve", "--port", str(free_port()), "--hostname", "127.0.0.1"]
     env = environment(home, password, username)
+    process, match = _started(binary, folder, env)
+    if match is None and process.poll() is not None:
+        process.stop()
+        process, match = _started(binary, folder, env)
+    if match is None:
+        process.stop()
+        raise TargetNotReady("opencode starts", "opencode did not come up", _SLOW, process.output.text())
+    return process, match.group(1)
+
+
+def _started(binary: Path, folder: Path, env: Mapping[str, str]) -> tuple[Supervised, re.Match[str] | None]:
+    """A server, and the line with which it said that it listens, None where it did not."""
+    command = [str(binary), "serve", "--port", str(free_port()), "--hostname", "127.0.0.1"]
     try:
         process = Supervised.start(command, env=env, cwd=folder, name="opencode", ready_line=_READY)
     except StartFailed as error:
         message = f"{binary} cannot be run: {error.reason}"
         raise TargetNotReady("opencode starts", message, "fetch it again: turnproof fetch opencode@VERSION") from error
-    line = process.wait_for_line(_READY, time.monotonic() + _READY_SECONDS)
-    match = _READY.search(line or "")
-    if match is None:
-        process.stop()
-        raise TargetNotReady("opencode starts", "opencode did not come up", _SLOW, process.output.text())
-    return process, match.group(1)
+    return process, _READY.search(process.wait_for_line(_READY, time.monotonic() + _READY_SECONDS) or "")
 
 
 def describe(part: Part) -> dict[str, str]:

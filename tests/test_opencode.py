@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.opencode import config, environment
+from harness.errors import TargetNotReady
+from harness.opencode import config, environment, start
 
 
 def test_every_model_of_a_provider_goes_to_the_model_server() -> None:
@@ -34,3 +35,31 @@ def test_no_variable_of_the_user_reaches_the_server_but_path(monkeypatch: pytest
 def test_all_folders_of_the_server_are_in_its_home() -> None:
     env = environment(Path("/home/run"), "password")
     assert all(value.startswith("/home/run/") for name, value in env.items() if name.startswith("XDG_"))
+
+
+def binary(folder: Path, ends: int) -> Path:
+    """A server that ends at its first starts, so many, as one does whose port was taken meanwhile."""
+    path, count = folder / "opencode", folder / "count"
+    path.write_text(
+        f"""#!/bin/sh
+echo >> {count}
+if [ "$(wc -l < {count})" -le {ends} ]; then echo ServeError >&2; exit 1; fi
+echo "opencode server listening on http://127.0.0.1:$3"
+exec sleep 60
+"""
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_server_whose_port_was_taken_meanwhile_is_started_once_more(tmp_path: Path) -> None:
+    process, url = start(binary(tmp_path, 1), tmp_path, {}, "password")
+    with process:
+        assert url.startswith("http://127.0.0.1:")
+
+
+def test_server_that_ends_at_each_start_does_not_come_up(tmp_path: Path) -> None:
+    with pytest.raises(TargetNotReady, match="did not come up") as caught:
+        start(binary(tmp_path, 9), tmp_path, {}, "password")
+    assert "ServeError" in caught.value.log
+    assert (tmp_path / "count").read_text().count("\n") == 2
