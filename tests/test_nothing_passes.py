@@ -17,7 +17,7 @@ from harness.journal import Journal
 from harness.launch import Launch
 from harness.listener import free_port
 from harness.live import LiveTarget
-from harness.pytest_run import collect, isolated, session_arguments
+from harness.pytest_run import Selection, collect, isolated, session_arguments
 from harness.recorder import Recorder
 from harness.redaction import Redactor
 from harness.requirements import catalogue
@@ -112,7 +112,7 @@ def judge(engine: Engine, handler: Handler | None, policies: Policies, checks: l
         plugin = SuitePlugin(Unwatched(Launch(target, live, None, Redactor(SECRETS)), "seed"), needs)
         recorder = Recorder(Writer(io.StringIO(), Redactor()), told.append)
         with isolated():
-            pytest.main(session_arguments(checks), plugins=[recorder, plugin])
+            pytest.main(session_arguments(checks), plugins=[Selection(checks), recorder, plugin])
     assert recorder.broken == []
     return told
 
