@@ -11,18 +11,22 @@ $(error turnproof needs Python 3.11, 3.12 or 3.13, but $(PYTHON) is $(VERSION); 
 endif
 BIN := .venv/$(VERSION)/bin
 READY := .venv/$(VERSION)/.ready
+EXTRAS := .venv/$(VERSION)-extras
 CLIENTS := tests/clients/node_modules/.package-lock.json
 
 # Processes are started by the hundred: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test mutants check format
+.PHONY: run test extras mutants check format
 
 run: $(READY)  ## Judge the built-in reference endpoint, over the opencode stand-in.
 	$(BIN)/turnproof run -n 6
 
 test: $(READY) $(CLIENTS)  ## Every test, those over the real opencode included.
 	$(BIN)/python -m pytest -n 6
+
+extras: $(EXTRAS)/.ready  ## The tests that need Ray or LiteLLM, which are large: in an environment of their own.
+	$(EXTRAS)/bin/python -m pytest -m extra -n 3
 
 mutants: $(READY)  ## Every broken implementation is caught by what it names; in the quickest suite, by nothing else.
 	$(BIN)/turnproof mutants --own -n 4
@@ -45,4 +49,10 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv/$(VERSION)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+$(EXTRAS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(EXTRAS)
+	$(EXTRAS)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(EXTRAS)/bin/python -m pip install --quiet --editable '.[litellm-proxy,ray]' --group dev
 	touch $@

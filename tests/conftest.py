@@ -6,9 +6,16 @@ import pytest
 
 from harness.engine import Engine
 from harness.scheduling import FileScheduling
+from tests.extras import expect_extra
 
-TOGETHER = ("record/test_kilo.py", "record/test_stand_in.py", "matrix/test_run.py", "test_attached_run.py")
-"""Files whose tests share what is dear to make."""
+TOGETHER = (
+    "record/test_kilo.py",
+    "record/test_stand_in.py",
+    "matrix/test_run.py",
+    "matrix/test_cluster.py",
+    "test_attached_run.py",
+)
+"""Files whose tests share what is dear to make, or what there is one of."""
 
 FIRST = (
     "suites/test_kilo_agent.py",
@@ -29,6 +36,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileSched
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(FIRST))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    expect_extra(item)
 
 
 @pytest.fixture

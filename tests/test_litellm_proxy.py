@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,7 @@ from harness.target_file import load
 
 FILE = Path(__file__).parent / "endpoints" / "litellm.toml"
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("litellm") is None or importlib.util.find_spec("backoff") is None,
-    reason="pip install 'turnproof[litellm-proxy]'",
-)
+pytestmark = pytest.mark.extra("litellm-proxy")
 
 
 def test_a_litellm_proxy_conforms_and_its_replay_confirms_it(tmp_path: Path) -> None:

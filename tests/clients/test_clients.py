@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +38,9 @@ NODE = shutil.which("node")
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
-def python(program: str, module: str, hint: str) -> Any:
+def python(program: str, module: str, *marks: pytest.MarkDecorator) -> Any:
     """A client that is a Python program and needs a module."""
-    missing = pytest.mark.skipif(find_spec(module) is None, reason=f"{module} is not installed: {hint}")
-    return pytest.param([sys.executable, str(HERE / program)], id=module, marks=missing)
+    return pytest.param([sys.executable, str(HERE / program)], id=module, marks=marks)
 
 
 def javascript(program: str, package: str) -> Any:
@@ -53,8 +51,8 @@ def javascript(program: str, package: str) -> Any:
 
 
 CLIENTS = [
-    python("openai_client.py", "openai", "pip install 'turnproof[clients]'"),
-    python("litellm_client.py", "litellm", "pip install 'turnproof[litellm]'"),
+    python("openai_client.py", "openai"),
+    python("litellm_client.py", "litellm", pytest.mark.extra("litellm")),
     javascript("ai_sdk_client.mjs", "@ai-sdk/openai-compatible"),
 ]
 EACH = pytest.mark.parametrize("command", CLIENTS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,7 @@ import pytest
 from harness.results import read
 from tests.running import EXAMPLES, turnproof
 
-pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("litellm", "backoff", "aiohttp")),
-    reason="pip install 'turnproof[litellm-proxy]'",
-)
+pytestmark = pytest.mark.extra("litellm-proxy")
 
 
 def test_chain_of_its_own_conforms_over_the_real_opencode(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import signal
@@ -43,7 +42,7 @@ print("address", cluster.address, second, flush=True)
 signal.pause()
 """
 
-with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+with_ray = pytest.mark.extra("ray")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,7 +17,7 @@ from harness.exchange import Request, header
 from harness.fakes.model.script import Answer, Rule, messages_of
 from harness.fakes.model.server import ModelServer
 from harness.fakes.plan import Plan
-from harness.far_end import FarEnd, Provider, litellm_is_there
+from harness.far_end import FarEnd, Provider
 from harness.kilo_agent_target import REFERENCE as KILO
 from harness.mutants.live import AGENTS, ENDPOINTS
 from harness.mutants.mutant import Mutant
@@ -103,15 +103,15 @@ def test_a_proxy_that_hands_its_key_on_is_caught(monkeypatch: pytest.MonkeyPatch
     assert "sk-" not in (tmp_path / "results.jsonl").read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(not litellm_is_there(), reason="pip install 'turnproof[litellm-proxy]'")
+@pytest.mark.extra("litellm-proxy")
 def test_a_litellm_proxy_keeps_its_key_for_itself(tmp_path: Path) -> None:
     results = judge(find_target("reference"), ENDPOINT, tmp_path, far=PROXIED)
     assert set(verdicts(results).values()) == {"pass"}
     assert [check.check for check in replay(results) if not check.agrees] == []
 
 
-@pytest.mark.skipif(litellm_is_there(), reason="it is installed")
-def test_without_litellm_it_is_said_how_to_do_without(tmp_path: Path) -> None:
+def test_without_litellm_it_is_said_how_to_do_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(far_end, "litellm_is_there", lambda: False)
     with pytest.raises(UsageError) as caught:
         judge(find_target("reference"), ENDPOINT, tmp_path, far=PROXIED)
     assert "--direct" in caught.value.hint
