@@ -23,6 +23,9 @@ Handler = Callable[[Request, "Wire"], None]
 BODILESS = frozenset({204, 304})
 """Statuses whose answers have no body and no framing (RFC 9110, 6.4.1)."""
 
+REQUEST_BYTES = 64 * 1024 * 1024
+"""The longest request, from its first byte to its last, that is taken; a longer one is refused with 413."""
+
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
@@ -94,6 +97,7 @@ class Connection(asyncio.Protocol):
         self._queue: deque[Request] = deque()
         self._parser = httptools.HttpRequestParser(self)
         self._last_words: bytes | None = None
+        self._received = 0
         self._dispatching = False
         self.answering: Wire | None = None
 
@@ -114,12 +118,15 @@ class Connection(asyncio.Protocol):
         """Part of `asyncio.Protocol`."""
         if self._last_words is not None:
             return
+        self._received += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._last_words = _refusal(501)
         except httptools.HttpParserError:
             self._last_words = _refusal(400)
+        if self._received > REQUEST_BYTES:
+            self._last_words = _refusal(413)
         if self.answering is None:
             self.next_request()
 
@@ -152,6 +159,7 @@ class Connection(asyncio.Protocol):
             return
         method = self._parser.get_method().decode("latin-1")
         target = self._target.decode("latin-1")
+        self._received = 0
         self._queue.append(Request(method, target, tuple(self._headers), b"".join(self._body)))
         if not self._parser.should_keep_alive():
             self._last_words = b""

@@ -13,6 +13,7 @@ import pytest
 
 from harness.engine import Engine
 from harness.exchange import Request
+from harness.fakes import http
 from harness.fakes.http import Handler, HttpServer, Wire, encode_chunk, encode_head
 
 Serve = Callable[[Handler], HttpServer]
@@ -164,6 +165,31 @@ def test_client_that_asks_first_is_told_to_send_its_body(serve: Serve) -> None:
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02\x00", b"hello\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"], ids=repr)
 def test_garbage_is_a_bad_request_and_ends_the_connection(serve: Serve, garbage: bytes) -> None:
     assert said(serve(echo_target), garbage) == encode_head(400, (("content-length", "0"), ("connection", "close")))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET /" + b"x" * 2000,
+        b"GET / HTTP/1.1\r\nX: " + b"x" * 2000,
+        b"POST / HTTP/1.1\r\nContent-Length: 9999\r\n\r\n" + b"x" * 2000,
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + 500 * b"1\r\nx\r\n",
+    ],
+    ids=["target", "header", "body", "chunks"],
+)
+def test_request_that_is_too_long_is_refused_before_its_end(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    monkeypatch.setattr(http, "REQUEST_BYTES", 1000)
+    assert said(serve(echo_body), data) == encode_head(413, (("content-length", "0"), ("connection", "close")))
+
+
+def test_length_of_a_request_is_its_own_alone(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "REQUEST_BYTES", len(GET))
+    with connected(serve(echo_target)) as client, client.makefile("rb") as stream:
+        for _ in range(3):
+            client.sendall(GET)
+            assert read_answer(stream) == (200, b"/x")
 
 
 def test_garbage_behind_a_request_waits_for_its_answer(serve: Serve) -> None:
