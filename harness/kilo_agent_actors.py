@@ -15,6 +15,7 @@ from harness.exchange import Exchange, parse_json
 from harness.fakes.kilo.arguments import given
 from harness.kilo_agents import LiveAgents, Wanted
 from harness.target import Asked
+from harness.telling import concealed
 from harness.world import World
 
 RESPONSES = "/v1/responses"
@@ -123,7 +124,7 @@ class Agents:
         try:
             live_agents(self._running).start(wanted)
         except TargetNotReady as error:
-            return f"{error.message}\n{error.log[-1500:]}"
+            return f"{error.message}\n{concealed(error.log)[-1500:]}"
         return None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from harness.engine import Engine
 from harness.host_watch import HostWatch
 from harness.supervised import Supervised
+from harness.telling import beginning
 
 PROVIDER = "nemo"
 """The provider that every configuration of ours declares."""
@@ -205,5 +206,6 @@ def _texts_in(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):
             if path.is_file():
-                found[str(path.relative_to(folder))] = path.read_text(encoding="utf-8", errors="replace")[:2000]
+                text = path.read_text(encoding="utf-8", errors="replace")
+                found[str(path.relative_to(folder))] = beginning(text, 2000)
     return found

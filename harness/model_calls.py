@@ -10,6 +10,7 @@ from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
 from harness.expectations import expect_stream, shown
 from harness.sse import Event
+from harness.telling import concealed
 
 _NAMES_CONTEXT = re.compile(r"context.?(length|window)", re.IGNORECASE)
 
@@ -113,6 +114,6 @@ def expect_failure(exchange: Exchange, why: str) -> None:
     stream = expect_stream(exchange, why)
     places = [index for index, event in enumerate(stream.events) if error_in(event) is not None]
     expected = f"one error event, the last but for [DONE], for {why}"
-    expect(len(places) == 1, expected, f"{len(places)} in {exchange.text[-500:]}", mend, exchange)
+    expect(len(places) == 1, expected, f"{len(places)} in {concealed(exchange.text)[-500:]}", mend, exchange)
     after = [event.data for event in stream.events[places[0] + 1 :]]
     expect(after in ([], ["[DONE]"]), expected, f"after it: {after}", mend, exchange)

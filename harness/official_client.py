@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness.actors import Running, live_part
 from harness.check import NotMeasured
 from harness.exchange import Exchange
+from harness.telling import beginning
 from harness.world import World
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class OfficialClient:
                 return {"value": use(client)}
         except Exception as error:  # noqa: BLE001 - on garbage the client raises whatever its parser does
             status = error.status_code if isinstance(error, openai.APIStatusError) else None
-            return {"raised": type(error).__name__, "status": status, "message": str(error)[:500]}
+            return {"raised": type(error).__name__, "status": status, "message": beginning(str(error), 500)}
 
 
 @cache

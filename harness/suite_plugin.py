@@ -16,6 +16,7 @@ from harness.check import Inconclusive, Nonconformance, NotApplicable, NotMeasur
 from harness.errors import TargetNotReady
 from harness.results import CheckResult
 from harness.subject import Context, Subject
+from harness.telling import concealed
 
 CONTEXT = pytest.StashKey[Context]()
 RECORDS = "turnproof_records"
@@ -84,4 +85,5 @@ def judge(item: pytest.Item, error: BaseException | None, duration: float) -> Ch
             return replace(base, verdict="not-measured", reason=str(error))
         case NotApplicable():
             return replace(base, verdict="not-applicable", reason=str(error))
-    return replace(base, verdict="error", reason="".join(traceback.format_exception(error, limit=-6))[-4000:])
+    told = concealed("".join(traceback.format_exception(error, limit=-6)))
+    return replace(base, verdict="error", reason=told[-4000:])

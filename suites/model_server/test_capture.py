@@ -36,7 +36,7 @@ def expect_kept(captures: CaptureReader, label: str, rollout: str, count: int) -
     kept = captures.of(label, rollout, count)
     expect(len(kept) == count, f"{count} captured for rollout {rollout}", f"{len(kept)}", MEND_OWN)
     whole = all(isinstance(call, dict) and "request" in call and "response" in call for call in kept)
-    expect(whole, "a request and a response in each captured call", repr(kept)[:500], MEND_WHOLE)
+    expect(whole, "a request and a response in each captured call", beginning(repr(kept), 500), MEND_WHOLE)
     return kept
 
 
@@ -196,7 +196,7 @@ def test_calls_at_once_are_never_kept_under_anothers_id(
         expect_answered(call.result(), name)
     for name in names:
         (kept,) = expect_kept(captures, f"kept {name}", ids[name], 1)
-        expect(nonce(name) in repr(kept["request"]), f"{name} under its id", repr(kept["request"])[:300], MEND_OWN)
+        expect(nonce(name) in repr(kept["request"]), f"{name} under its id", beginning(repr(kept["request"])), MEND_OWN)
         filed = captures.holding(f"filed {name}", nonce(name))
         expect(filed == [ids[name]], f"{name} under {ids[name]} alone", f"{filed}", MEND_OWN)
     for name in names[::4]:
@@ -234,9 +234,9 @@ def test_a_captured_call_holds_its_tokens(
     )
     mend = "ask the engine for token ids and log-probabilities, and keep them with the message"
     ids = all(isinstance(found, list) and found and all(type(id_) is int for id_ in found) for found in (prompt, made))
-    expect(ids, "prompt_token_ids and generation_token_ids", repr((prompt, made))[:300], mend, reply)
+    expect(ids, "prompt_token_ids and generation_token_ids", beginning(repr((prompt, made))), mend, reply)
     each = isinstance(probable, list) and len(probable) == len(made) and all(value <= 0 for value in probable)
-    expect(each, "a log-probability for each generated token", repr(probable)[:300], mend, reply)
+    expect(each, "a log-probability for each generated token", beginning(repr(probable)), mend, reply)
     usage = usage_of(reply)
     counted = (len(prompt), len(made)) == (usage.get("prompt_tokens"), usage.get("completion_tokens"))
     expect(not usage or counted, f"as many ids as usage counts, {usage}", f"{len(prompt)}, {len(made)}", mend, reply)

@@ -18,6 +18,7 @@ from harness.fakes.model.script import Answer, Fault, ToolCall
 from harness.model_calls import error_in, expect_answered, expect_failure, usage_of
 from harness.target import Agent
 from harness.target_keys import KeyFacts
+from harness.telling import beginning
 
 DONE = "[DONE]"
 TOOLS = [
@@ -95,7 +96,7 @@ def test_tool_calls_come_in_deltas_that_can_be_put_together(asking: Callable[...
     mend = "give each piece of a tool call the index of its call"
     deltas = [call for choice in stream.choices for call in (choice.get("delta") or {}).get("tool_calls") or ()]
     indexed = bool(deltas) and all(isinstance(delta.get("index"), int) for delta in deltas)
-    expect(indexed, "an index in each piece of a tool call", repr(deltas)[:500], mend, exchange)
+    expect(indexed, "an index in each piece of a tool call", beginning(repr(deltas), 500), mend, exchange)
     made = assembled(stream.chunks) or {}
     expect_calls(made["choices"][0]["message"].get("tool_calls"), exchange)
     ids = [delta["id"] for delta in deltas if delta.get("id")]

@@ -24,6 +24,7 @@ from harness.opencode_calls import (
     session_in,
     text_of_deltas,
 )
+from harness.telling import beginning
 
 MEND = "do as opencode does"
 TEXT = "Hello, this is an answer of several pieces."
@@ -214,7 +215,7 @@ def test_tools_that_are_off_are_not_offered(
     reply = opencode.call("ask", "POST", f"/session/{session}/message", prompt(nonce("asked"), **off))
     calls = calls_with(journal, "calls", nonce("asked"))
     tools = [call.request.json().get("tools") for call in calls]
-    expect(tools == [None], "one model call, without tools", repr(tools)[:300], MEND, reply)
+    expect(tools == [None], "one model call, without tools", beginning(repr(tools)), MEND, reply)
 
 
 @pytest.mark.requirement("OS-TURN-10")
