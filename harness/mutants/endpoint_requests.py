@@ -156,6 +156,19 @@ def _without_wishes(fields: Fields) -> Fields:
     return {name: value for name, value in fields.items() if name not in _WISHES}
 
 
+def _with_users_parts_alone(fields: Fields) -> Fields:
+    """Reads a list of parts where most clients send one, and takes other messages for strings."""
+    messages = fields.get("messages")
+    if not isinstance(messages, list):
+        return fields
+    return {**fields, "messages": [_without_parts_unless_users(message) for message in messages]}
+
+
+def _without_parts_unless_users(message: Any) -> Any:
+    lists = isinstance(message, dict) and isinstance(message.get("content"), list)
+    return {**message, "content": ""} if lists and message.get("role") != "user" else message
+
+
 REQUESTS: tuple[Mutant[Parts], ...] = (
     changing("no_json_is_422", "answers a body that is no JSON with 422", "AE-REQ-1", parse=_validation_error),
     changing("no_object_crashes", "crashes on JSON that is no object", "AE-REQ-1", parse=_takes_an_object),
@@ -191,6 +204,7 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "parts_of_user_only",
         "refuses text parts in messages that are not the user's",
         "AE-REQ-4",
+        "AE-TURN-4",
         parse=_refusing(_has_parts_of("system", "assistant"), "messages"),
     ),
     changing(
@@ -199,9 +213,23 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "AE-REQ-4",
         "AE-EMPTY-1",
         "AE-EMPTY-3",
+        "AE-TURN-4",
         parse=_refusing(_has_parts_of("user"), "messages"),
     ),
-    changing("first_part_only", "reads the first part of a list", "AE-REQ-4", "AE-REQ-9", read_content=_first_part),
+    changing(
+        "first_part_only",
+        "reads the first part of a list",
+        "AE-REQ-4",
+        "AE-REQ-9",
+        "AE-TURN-4",
+        read_content=_first_part,
+    ),
+    changing(
+        "parts_of_user_read",
+        "loses the text parts of messages that are not the user's",
+        "AE-TURN-4",
+        parse=_changing(_with_users_parts_alone),
+    ),
     changing(
         "null_answer_refused",
         "refuses content null beside tool_calls",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,18 +15,31 @@ from harness.fakes.model.script import Answer, messages_of
 from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
 
+FOUR = ["system", "user", "assistant", "user"]
+
 CONVERSATIONS: dict[str, list[str]] = {
     "one message": ["user"],
     "system first": ["system", "user"],
-    "four messages": ["system", "user", "assistant", "user"],
+    "four messages": FOUR,
+    "text parts": FOUR,
     "six messages": ["system", "user", "assistant", "user", "assistant", "user"],
     "assistant last": ["user", "assistant"],
     "two users": ["user", "user"],
 }
 
 
+def in_a_string(word: str) -> str:
+    """Content as a string."""
+    return f"I say {word}."
+
+
+def in_parts(word: str) -> list[dict[str, Any]]:
+    """The same content as a list of text parts."""
+    return [{"type": "text", "text": text} for text in ("I say ", f"{word}.")]
+
+
 @pytest.mark.requirement("AE-TURN-4")
-@pytest.mark.parametrize("roles", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
+@pytest.mark.parametrize("case", CONVERSATIONS)
 def test_the_conversation_reaches_the_model_as_declared(
     client: Client,
     script: Script,
@@ -34,11 +48,13 @@ def test_the_conversation_reaches_the_model_as_declared(
     target: Facts,
     key: KeyFacts,
     agent: Agent,
-    roles: list[str],
+    case: str,
 ) -> None:
     """Whole and in its order, or its last user message alone; where nothing is declared, that message at least."""
+    roles = CONVERSATIONS[case]
     words = [nonce(f"{index} {role}") for index, role in enumerate(roles)]
-    messages = [{"role": role, "content": f"I say {word}."} for role, word in zip(roles, words, strict=True)]
+    content = in_parts if case == "text parts" else in_a_string
+    messages = [{"role": role, "content": content(word)} for role, word in zip(roles, words, strict=True)]
     last_user = words[max(index for index, role in enumerate(roles) if role == "user")]
     script.answer("answer", Answer(text=nonce("said")), nonce=last_user)
     reply = client.send("ask", post({"model": agent.id, "messages": messages}), key=key.name)
