@@ -78,9 +78,9 @@ class Opencode:
         """Make a call and wait for its answer."""
         return self.begin(label, method, target, body, key).result()
 
-    def head(self, label: str, target: str, headers: Headers) -> Exchange:
+    def head(self, label: str, target: str, headers: Headers, method: str = "GET") -> Exchange:
         """Make a call as somebody else, and leave as soon as its status is there: a stream would not end."""
-        call = self._client.begin(label, Request("GET", target, _PLAIN + headers))
+        call = self._client.begin(label, Request(method, target, _PLAIN + headers))
         self._journal.wait(f"{label}: head", "client", lambda seen: _has_status(seen, label), WITHIN)
         return call.leave()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.exchange import Request
-from harness.fakes.opencode.answers import Answer, json_answer
+from harness.fakes.opencode.answers import Answer, json_answer, page
 from harness.fakes.opencode.behaviour import Behaviour, Event
 from harness.mutants.mutant import Mutant, changing
 from harness.mutants.opencode_changes import (
@@ -16,6 +16,14 @@ from harness.mutants.opencode_changes import (
     to,
     with_properties,
 )
+
+
+def _changes(request: Request) -> bool:
+    return request.method != "GET"
+
+
+def _has_token(request: Request) -> bool:
+    return request.method == "OPTIONS" or "auth_token=" in request.target
 
 
 def _finished(info: Body) -> Body:
@@ -56,7 +64,17 @@ def _body_needed(request: Request, answer: Answer, _body: Any) -> Answer:
 
 
 SURFACE: tuple[Mutant[Behaviour], ...] = (
-    changing("no_password", "lets everybody in", "OS-AUTH-1", wants_password=False),
+    changing("no_password", "lets everybody in", "OS-AUTH-1", "OS-AUTH-2", "OS-AUTH-3", open_to_all=lambda _r: True),
+    changing("reading_guarded", "wants the password of GET alone", "OS-AUTH-1", open_to_all=_changes),
+    changing("preflight_401", "wants the password of OPTIONS too", "OS-AUTH-3", open_to_all=lambda _request: False),
+    changing("any_token", "lets in whoever has any auth_token", "OS-AUTH-3", open_to_all=_has_token),
+    changing(
+        "options_page",
+        "answers OPTIONS with the page",
+        "OS-AUTH-3",
+        "OS-SURFACE-3",
+        answer=to("OPTIONS", "/.*", lambda *_: page()),
+    ),
     changing(
         "unhealthy",
         "says that it is not healthy",

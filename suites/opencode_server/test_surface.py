@@ -46,9 +46,17 @@ def test_the_document_holds_the_routes(opencode: Opencode) -> None:
 
 
 @pytest.mark.requirement("OS-SURFACE-3")
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 def test_an_unknown_path_is_the_web_application(opencode: Opencode, method: str) -> None:
     """Never a JSON 404: the status tells nothing about whether a route exists."""
     reply = opencode.call("unknown", method, "/no/such/path")
     page = reply.status == 200 and reply.content_type == "text/html"
     expect(page, f"200 text/html for {method} of an unknown path", shown(reply), "answer with the page", reply)
+
+
+@pytest.mark.requirement("OS-SURFACE-3")
+@pytest.mark.parametrize("path", ["/session", "/no/such/path"])
+def test_options_is_empty(opencode: Opencode, path: str) -> None:
+    """Of what is there, and of what is not."""
+    reply = opencode.call("options", "OPTIONS", path)
+    expect(reply.status == 204 and not reply.body, f"204 for OPTIONS of {path}", shown(reply), "answer so", reply)

@@ -37,6 +37,10 @@ def _as_told(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
+def _asks_for_options(request: Request) -> bool:
+    return request.method == "OPTIONS"
+
+
 def _retries(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
 
@@ -44,6 +48,7 @@ def _retries(status: int) -> bool:
 @dataclass(frozen=True)
 class Behaviour:
     """Times are in seconds; `preparing` passes between a prompt and its turn's first sign.
+    The requests `open_to_all` need no password.
 
     `event` says what is sent for an event of the core, `envelope` how it looks on the stream of all directories,
     `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call
@@ -52,7 +57,7 @@ class Behaviour:
     """
 
     version: str = "1.18.33"
-    wants_password: bool = True
+    open_to_all: Callable[[Request], bool] = _asks_for_options
     obeys_username: bool = True
     ends_at_sigterm: bool = True
     heartbeat: float = 10.0

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.exchange import Request, header
+from harness.exchange import Request
 from harness.fakes.http import HttpServer, Wire, encode_chunk, encode_head
+from harness.fakes.opencode.access import gives, token_of
 from harness.fakes.opencode.answers import Answer, unauthorized
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.core import Core
@@ -40,9 +40,7 @@ class OpencodeServer:
     ) -> None:
         self._settings, self._folder, self._store = settings, folder, store
         self._behaviour = behaviour or Behaviour()
-        self._wanted = None
-        if password is not None and self._behaviour.wants_password:
-            self._wanted = "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+        self._token = None if password is None else token_of(username, password)
         self._http = HttpServer(self._handle)
 
     @property
@@ -67,12 +65,15 @@ class OpencodeServer:
         await self._core.close()
 
     def _handle(self, request: Request, wire: Wire) -> None:
-        if self._wanted is not None and header(request.headers, "authorization") != self._wanted:
+        if not self._is_let_in(request):
             self._send(request, unauthorized(), wire)
         elif request.method == "GET" and request.path in EVENT_PATHS:
             self._stream(request, wire)
         else:
             self._core.begin(self._answer(request, wire))
+
+    def _is_let_in(self, request: Request) -> bool:
+        return self._token is None or gives(request, self._token) or self._behaviour.open_to_all(request)
 
     async def _answer(self, request: Request, wire: Wire) -> None:
         gone = False
