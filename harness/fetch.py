@@ -26,7 +26,7 @@ from harness.npm import NotInRegistry, Npm
 
 # The meta packages `opencode-ai` and `@kilocode/cli` only pick one of these platform packages.
 _PACKAGES = {"kilo": "@kilocode/cli", "opencode": "opencode"}
-_SPEC = re.compile(r"(?P<name>[\w-]+)@(?P<version>\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?")
 _SYSTEMS = {"Linux": "linux", "Darwin": "darwin"}
 _PROCESSORS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 _NAMED_VERSIONS = 20
@@ -60,12 +60,15 @@ def fetch(spec: str, *, say: Callable[[str], None] = lambda _: None, seconds: fl
 def parse_spec(spec: str) -> tuple[str, str]:
     """Return name and version of a spec."""
     known = ", ".join(_PACKAGES)
-    match = _SPEC.fullmatch(spec)
-    if match is None:
+    name, at, version = spec.partition("@")
+    if not at:
         raise UsageError(f"not NAME@VERSION: {spec!r}", f"Write, say, opencode@1.18.33. Names: {known}.")
-    if match["name"] not in _PACKAGES:
-        raise UsageError(f"unknown binary: {match['name']!r}", f"Names: {known}.")
-    return match["name"], match["version"]
+    if name not in _PACKAGES:
+        raise UsageError(f"unknown binary: {name!r}", f"Names: {known}.")
+    if _VERSION.fullmatch(version) is None:
+        hint = f"A version is three numbers, as in 1.18.33; the option --{name} also takes real and stand-in."
+        raise UsageError(f"no version of {name}: {version!r}", hint)
+    return name, version
 
 
 def cache_folder() -> Path:

@@ -27,8 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def _turnproof_target(pytestconfig: pytest.Config) -> Target:
     from harness.builtin import find_target
+    from harness.testing import expect_usable
 
-    return find_target(pytestconfig.getoption("--turnproof-target"))
+    found = find_target(pytestconfig.getoption("--turnproof-target"))
+    expect_usable(found)
+    return found
 
 
 @pytest.fixture(scope="session")

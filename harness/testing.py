@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.chat import prompts_in
+from harness.errors import UsageError
 from harness.exchange import Exchange
 from harness.fakes.model.script import Answer, Rule
 from harness.launch import Ground, Launch
 from harness.stack import Stack
-from harness.target import Facts
+from harness.target import Facts, Target
 
 
 class ScriptedModel:
@@ -33,7 +34,13 @@ class ScriptedModel:
         """Answer prompts that hold `when` (those that no other rule knows, when None) with `steps`, in their order.
 
         The last step is given again and again. Without any rule the answer is `ok`.
+        Raises ValueError without a step, and TypeError for one that is neither a text nor an `Answer`.
         """
+        if not steps:
+            raise ValueError("answer() needs a step at least: a text, or an Answer")
+        for step in steps:
+            if not isinstance(step, str | Answer):
+                raise TypeError(f"a step is a text or an Answer, not {step!r}")
         answers = tuple(step if isinstance(step, Answer) else Answer(text=step) for step in steps)
         self._rules += (Rule(when, answers),)
         self._stack.model.script.replace(self._rules)
@@ -77,6 +84,14 @@ class RunningEndpoint:
     url: str
     keys: dict[str, str]
     facts: Facts
+
+
+def expect_usable(target: Target) -> None:
+    """Raises UsageError unless the fixtures can put their servers behind the target."""
+    if target.kind != "agent-endpoint" or target.start is None:
+        message = f"--turnproof-target {target.source}: not a file of an agent endpoint that is started from it"
+        hint = "Name a target file with [start] and its agents: turnproof init agent-endpoint writes one to begin with."
+        raise UsageError(message, hint)
 
 
 def stack_of(ground: Ground) -> Stack:

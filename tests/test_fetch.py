@@ -204,10 +204,22 @@ def test_two_fetches_at_once_both_return_an_intact_binary(cache: Path) -> None:
     assert len(kept(cache)) == 3
 
 
-@pytest.mark.parametrize("spec", ["opencode", "opencode@latest", "opencode@1.2", "@1.2.3", "opencode@1.2.3/x", ""])
-def test_malformed_spec_is_refused(spec: str) -> None:
-    with pytest.raises(UsageError, match="not NAME@VERSION"):
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("opencode", "not NAME@VERSION: 'opencode'"),
+        ("", "not NAME@VERSION: ''"),
+        ("@1.2.3", "unknown binary: ''"),
+        ("opencode@", "no version of opencode: ''"),
+        ("opencode@latest", "no version of opencode: 'latest'"),
+        ("opencode@1.2", "no version of opencode: '1.2'"),
+        ("opencode@1.2.3/x", "no version of opencode: '1.2.3/x'"),
+    ],
+)
+def test_malformed_spec_is_refused(spec: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
         fetch(spec)
+    assert caught.value.message == told
 
 
 def test_unknown_name_lists_the_known() -> None:
