@@ -68,15 +68,15 @@ class Opencode:
     def __init__(self, client: Client, journal: JournalReader) -> None:
         self._client, self._journal = client, journal
 
-    def begin(self, label: str, method: str, target: str, body: Any = None, key: str | None = KEY) -> Call:
+    def begin(self, label: str, method: str, target: str, body: Any = None, headers: Headers = ()) -> Call:
         """Make a call in the background; `body` is JSON, or raw when bytes."""
         raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        headers = _PLAIN if body is None else _PLAIN + _JSON
-        return self._client.begin(label, Request(method, target, headers, raw), key)
+        whole = (_PLAIN if body is None else _PLAIN + _JSON) + headers
+        return self._client.begin(label, Request(method, target, whole, raw), KEY)
 
-    def call(self, label: str, method: str, target: str, body: Any = None, key: str | None = KEY) -> Exchange:
+    def call(self, label: str, method: str, target: str, body: Any = None, headers: Headers = ()) -> Exchange:
         """Make a call and wait for its answer."""
-        return self.begin(label, method, target, body, key).result()
+        return self.begin(label, method, target, body, headers).result()
 
     def head(self, label: str, target: str, headers: Headers, method: str = "GET") -> Exchange:
         """Make a call as somebody else, and leave as soon as its status is there: a stream would not end."""
@@ -122,9 +122,9 @@ class Opencode:
         listed = self.call(label, "GET", f"/session/{session}/message").json()
         return listed if isinstance(listed, list) else []
 
-    def listen(self, label: str = "events", target: str = "/event") -> Ear:
+    def listen(self, label: str = "events", target: str = "/event", headers: Headers = ()) -> Ear:
         """Subscribe; raises Inconclusive when no first event comes."""
-        ear = Ear(self._journal, label, self.begin(label, "GET", target))
+        ear = Ear(self._journal, label, self.begin(label, "GET", target, headers=headers))
         if not ear.until(f"{label}: connected", bool):
             raise Inconclusive("no event came after subscribing")
         return ear

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from harness.exchange import Request, parse_json
@@ -13,6 +15,7 @@ from harness.fakes.opencode.behaviour import Event
 Body = dict[str, Any]
 Told = Iterable[Event]
 MESSAGES = "/session/[^/]+/message"
+PROMPTS = f"{MESSAGES}|/session/[^/]+/prompt_async"
 
 
 def on(kind: str, change: Callable[[Event], Told]) -> Callable[[Event], Told]:
@@ -43,6 +46,19 @@ def part_of(event: Event) -> Body:
     return dict(event["properties"]["part"])
 
 
+def on_parts(kind: str, change: Callable[[Body], Body | None]) -> Callable[[Event], Told]:
+    """Changes the parts of a type that are told; None leaves one out."""
+
+    def changed(event: Event) -> Told:
+        part = part_of(event)
+        if part["type"] != kind:
+            return (event,)
+        other = change(part)
+        return () if other is None else (with_properties(event, part=other),)
+
+    return on("message.part.updated", changed)
+
+
 def to(method: str, path: str, change: Callable[[Request, Answer, Any], Answer]) -> Callable[[Request, Answer], Answer]:
     """Changes the answers to a method at paths that match `path`, but none to a caller without the password."""
 
@@ -65,6 +81,18 @@ def error_as_500(name: str) -> Callable[[Request, Answer, Any], Answer]:
     def changed(_request: Request, answer: Answer, body: Any) -> Answer:
         failed = answer.status == 200 and body["info"].get("error", {}).get("name") == name
         return json_answer({"name": "UnknownError", "data": {}}, 500) if failed else answer
+
+    return changed
+
+
+def prompts(change: Callable[[Body], Body]) -> Callable[[Request], Request]:
+    """Changes the prompts that come in, by either route."""
+
+    def changed(request: Request) -> Request:
+        sent = request.json()
+        if request.method != "POST" or not re.fullmatch(PROMPTS, request.path) or not isinstance(sent, dict):
+            return request
+        return replace(request, body=json.dumps(change(sent)).encode())
 
     return changed
 

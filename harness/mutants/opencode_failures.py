@@ -85,6 +85,20 @@ class _AbortOfWaitIsError:
         return (event,)
 
 
+class _EarlyAbortIsError:
+    """Puts an error before the idle of a session that was never busy."""
+
+    def __init__(self) -> None:
+        self._busy: set[str] = set()
+
+    def __call__(self, event: Event) -> Told:
+        session = event["properties"].get("sessionID", "")
+        status = event["properties"].get("status", {}).get("type") if event["type"] == "session.status" else None
+        if status == "busy":
+            self._busy.add(session)
+        return (error_event(session), event) if status == "idle" and session not in self._busy else (event,)
+
+
 def _without_abandoned(_request: Request, answer: Answer, body: Any) -> Answer:
     if answer.status != 200:
         return answer
@@ -143,6 +157,7 @@ FAILURES: tuple[Mutant[Behaviour], ...] = (
     ),
     remembering("wait_abort_error", "tells a wait's abort", "OS-ABORT-3", lambda: {"event": _AbortOfWaitIsError()}),
     changing("early_abort_lost", "loses an early abort", "OS-ABORT-4", aborts_early=False),
+    remembering("early_abort_error", "tells an early abort", "OS-ABORT-4", lambda: {"event": _EarlyAbortIsError()}),
     changing(
         "aborted_500",
         "answers an aborted call with 500",

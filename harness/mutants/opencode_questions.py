@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.exchange import Request
-from harness.fakes.opencode.answers import Answer, json_answer
+from harness.fakes.opencode.answers import Answer, json_answer, page
 from harness.fakes.opencode.behaviour import Behaviour, Event
 from harness.mutants.mutant import Mutant, changing, remembering
 from harness.mutants.opencode_changes import (
@@ -12,12 +12,15 @@ from harness.mutants.opencode_changes import (
     error_event,
     error_of,
     on,
+    on_parts,
     part_of,
     status_for,
     to,
     tools_told,
     with_properties,
 )
+
+_OF_SESSION = "/session/[^/]+/permissions/[^/]+"
 
 
 def _other_permission(event: Event) -> Told:
@@ -58,6 +61,14 @@ def _forgets_aborted() -> Body:
     return {"event": flaw.event, "answer": flaw.answer}
 
 
+def _still_running(part: Body) -> Body | None:
+    return None if part["state"].get("error") == "Tool execution aborted" else part
+
+
+def _answers_kept(text: str) -> str:
+    return "The user has answered." if text.startswith("User has answered") else text
+
+
 def _without_feedback(text: str) -> str:
     return text.partition(" with the following feedback")[0]
 
@@ -74,6 +85,10 @@ QUESTIONS: tuple[Mutant[Behaviour], ...] = (
         "OS-ASK-6",
         answer=to("POST", "/permission/[^/]+/reply", status_for(400, 200)),
     ),
+    changing("aborted_tool_runs", "leaves an aborted tool", "OS-ASK-5", event=on_parts("tool", _still_running)),
+    changing("one_route", "has no reply by the session", "OS-ASK-2", answer=to("POST", _OF_SESSION, lambda *_: page())),
+    changing("answers_kept", "keeps the answer from the model", "OS-ASK-7", model_call=tools_told(_answers_kept)),
+    changing("asks_everywhere", "asks in all folders", "OS-ASK-8", asks_per_directory=False),
     changing("answer_untold", "tells no answer", "OS-ASK-7", event=on("question.replied", lambda _event: ())),
     changing("rejection_untold", "tells no rejection", "OS-ASK-7", event=on("question.rejected", lambda _event: ())),
 )

@@ -44,6 +44,10 @@ def _json_404(_request: Request, answer: Answer) -> Answer:
     return json_answer({"message": "no such route"}, 404) if html else answer
 
 
+def _page(_request: Request, _answer: Answer, _body: Any) -> Answer:
+    return page()
+
+
 def _without_route(_request: Request, _answer: Answer, body: Any) -> Answer:
     return json_answer({**body, "paths": {p: r for p, r in body["paths"].items() if not p.endswith("/abort")}})
 
@@ -73,7 +77,7 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
         "answers OPTIONS with the page",
         "OS-AUTH-3",
         "OS-SURFACE-3",
-        answer=to("OPTIONS", "/.*", lambda *_: page()),
+        answer=to("OPTIONS", "/.*", _page),
     ),
     changing(
         "unhealthy",
@@ -99,6 +103,13 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
         "OS-SESSION-3",
         answer=to("GET", "/session/ses_x/children", lambda *_: json_answer([])),
     ),
+    changing(
+        "nothing_deleted",
+        "deletes what there is not",
+        "OS-SESSION-3",
+        answer=to("DELETE", "/session/ses_x", lambda *_: json_answer(True)),
+    ),
+    changing("unchangeable", "changes no session", "OS-SESSION-7", answer=to("PATCH", "/session/[^/]+", _page)),
     changing("ghost", "still reads a deleted session", "OS-SESSION-4", answer=to("GET", "/session/[^/]+", _ghost)),
     changing(
         "childless",

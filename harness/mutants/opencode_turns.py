@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from harness.exchange import Request
@@ -18,7 +19,8 @@ from harness.mutants.opencode_changes import (
     error_as_500,
     error_of,
     on,
-    part_of,
+    on_parts,
+    prompts,
     status_for,
     to,
     tools_told,
@@ -34,17 +36,6 @@ def _errors_dropped(name: str, beginning: str = "") -> Callable[[Event], Told]:
         return () if found == name and message.startswith(beginning) else (event,)
 
     return on("session.error", drop)
-
-
-def _on_parts(kind: str, change: Callable[[Body], Body | None]) -> Callable[[Event], Told]:
-    def changed(event: Event) -> Told:
-        part = part_of(event)
-        if part["type"] != kind:
-            return (event,)
-        other = change(part)
-        return () if other is None else (with_properties(event, part=other),)
-
-    return on("message.part.updated", changed)
 
 
 def _without_busy(event: Event) -> Told:
@@ -163,6 +154,60 @@ def _unknown_model_400(request: Request, answer: Answer, body: Any) -> Answer:
     return json_answer(body, 400) if unknown else answer
 
 
+def _plan_ignored(sent: Body) -> Body:
+    return {key: value for key, value in sent.items() if (key, value) != ("agent", "plan")}
+
+
+def _without_limit(request: Request) -> Request:
+    return replace(request, target=request.target.partition("?limit=")[0])
+
+
+def _late(request: Request) -> float:
+    return 1.5 if request.path.endswith("/prompt_async") else 0.0
+
+
+class _FirstAnswerAgain:
+    """Answers a synchronous call with the first answer of its session."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, Answer] = {}
+
+    def __call__(self, request: Request, answer: Answer, _body: Any) -> Answer:
+        return self._first.setdefault(request.path, answer) if answer.status == 200 else answer
+
+
+class _DeadAfterError:
+    """Wants no reply to a prompt once its session had an error."""
+
+    def __init__(self) -> None:
+        self._dead: set[str] = set()
+
+    def event(self, event: Event) -> Told:
+        if event["type"] == "session.error":
+            self._dead.add(event["properties"]["sessionID"])
+        return (event,)
+
+    def takes(self, request: Request) -> Request:
+        dead = any(f"/session/{session}/" in request.path for session in self._dead)
+        return prompts(lambda sent: {**sent, "noReply": True})(request) if dead else request
+
+
+def _dead_after_error() -> Body:
+    flaw = _DeadAfterError()
+    return {"event": flaw.event, "takes": flaw.takes}
+
+
+def _results_reversed(body: Body) -> Body:
+    results = [m for m in body["messages"] if m["role"] == "tool"]
+    told = [results.pop() if m["role"] == "tool" else m for m in body["messages"]]
+    return {**body, "messages": told}
+
+
+def _invalid_completed(part: Body) -> Body:
+    wrong = "invalid arguments" in str(part["state"].get("error", ""))
+    return {**part, "state": {**part["state"], "status": "completed"}} if wrong else part
+
+
 def _spaces_dropped(body: Body) -> Body:
     told = [
         m for m in body["messages"] if m["role"] != "user" or not isinstance(m["content"], str) or m["content"].strip()
@@ -205,6 +250,18 @@ TURNS: tuple[Mutant[Behaviour], ...] = (
         "OS-PROMPT-1",
         answer=to("POST", "/session/[^/]+/prompt_async", status_for(204, 200)),
     ),
+    changing("prompt_late", "takes a prompt late", "OS-PROMPT-1", late=_late),
+    changing("agent_ignored", "ignores the agent", "OS-PROMPT-9", takes=prompts(_plan_ignored)),
+    remembering(
+        "first_answer_again",
+        "answers each call with the first answer",
+        "OS-MESSAGE-1",
+        lambda: {"answer": to("POST", MESSAGES, _FirstAnswerAgain())},
+    ),
+    changing("limit_ignored", "lists all messages", "OS-MESSAGE-4", takes=_without_limit),
+    remembering("dead_after_error", "answers no more after an error", "OS-TURN-11", _dead_after_error),
+    changing("results_reversed", "swaps the results of tools", "OS-TOOL-3", model_call=_results_reversed),
+    changing("invalid_completed", "completes wrong calls", "OS-TOOL-2", event=on_parts("tool", _invalid_completed)),
     changing("finish_done", "finishes with `done`", "OS-MESSAGE-1", answer=to("POST", MESSAGES, _other_finish)),
     changing(
         "failure_500",
@@ -220,8 +277,8 @@ TURNS: tuple[Mutant[Behaviour], ...] = (
     ),
     changing("leaving_aborts", "ends a turn whose client left", "OS-MESSAGE-3", leaving_aborts=True),
     changing("busy_untold", "does not tell that it is busy", "OS-TURN-1", event=on("session.status", _without_busy)),
-    changing("half_text", "tells half of the whole text", "OS-TURN-2", event=_on_parts("text", _half_text)),
-    changing("wrong_total", "counts the output only", "OS-TURN-3", event=_on_parts("step-finish", _wrong_total)),
+    changing("half_text", "tells half of the whole text", "OS-TURN-2", event=on_parts("text", _half_text)),
+    changing("wrong_total", "counts the output only", "OS-TURN-3", event=on_parts("step-finish", _wrong_total)),
     changing("no_read_tool", "does not offer read", "OS-TURN-4", model_call=_without_read),
     changing("history_reversed", "swaps earlier messages", "OS-TURN-5", model_call=_history_reversed),
     remembering("foreign_deltas", "mixes up sessions", "OS-TURN-6", lambda: {"event": _DeltasOfAnother()}),
@@ -233,12 +290,12 @@ TURNS: tuple[Mutant[Behaviour], ...] = (
         "reasoning_as_text",
         "tells reasoning as text",
         "OS-REASON-1",
-        event=_on_parts("reasoning", lambda part: {**part, "type": "text"}),
+        event=on_parts("reasoning", lambda part: {**part, "type": "text"}),
     ),
     changing("spaces_dropped", "drops white space", "OS-EMPTY-1", model_call=_spaces_dropped),
     changing("empty_passed", "passes empty text on", "OS-EMPTY-1", model_call=_empty_passed),
-    changing("length_as_stop", "tells length as stop", "OS-EMPTY-2", event=_on_parts("step-finish", _length_as_stop)),
+    changing("length_as_stop", "tells length as stop", "OS-EMPTY-2", event=on_parts("step-finish", _length_as_stop)),
     changing("filter_untold", "tells no filter", "OS-EMPTY-3", event=_errors_dropped("ContentFilterError")),
-    changing("pending_untold", "tells no pending call", "OS-TOOL-1", event=_on_parts("tool", _without_pending)),
+    changing("pending_untold", "tells no pending call", "OS-TOOL-1", event=on_parts("tool", _without_pending)),
     changing("vague_tool_error", "tells the model `error`", "OS-TOOL-2", model_call=tools_told(_vague_error)),
 )

@@ -19,14 +19,20 @@ from harness.opencode_calls import (
     has,
     idle,
     kinds,
+    named,
     of,
     prompt,
 )
+from harness.target import Facts
 
 MEND = "do as opencode does"
 HANG = Answer(fault="hang")
 HALF = Answer("half of an answer", fault="hang_after_text")
 ABORTED = "MessageAbortedError"
+LONG = 60
+"""Seconds to wait, for which a model server asks."""
+
+SLACK = 10.0
 
 
 @pytest.mark.requirement("OS-ABORT-1")
@@ -65,16 +71,28 @@ def test_aborting_nothing_is_fine(opencode: Opencode) -> None:
 
 @pytest.mark.requirement("OS-ABORT-3")
 def test_aborting_a_wait_is_idle_without_an_error(
-    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], target: Facts
 ) -> None:
-    """And the call is not tried again."""
-    script.answer("boom", Answer(status=500, message="boom", headers=(("retry-after", "60"),)), nonce=nonce("asked"))
+    """And the call is not tried again. Until then the session's status says what it waits for."""
+    wish = (("retry-after", str(LONG)),)
+    script.answer("boom", Answer(status=500, message="boom", headers=wish), nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()
     opencode.prompt("ask", session, nonce("asked"))
     waits = has("session.status retry", session)
-    if not waits(ear.until("waiting", waits)):
+    events = ear.until("waiting", waits)
+    if not waits(events):
         raise Inconclusive("the turn did not come to wait")
+    listed = opencode.call("status", "GET", "/session/status")
+    status = listed.json().get(session, {}) if isinstance(listed.json(), dict) else {}
+    right = (status.get("type"), status.get("attempt"), status.get("message")) == ("retry", 1, "boom")
+    expect(right, "retry 1 of boom in the list", shown(listed), MEND, listed)
+    told = named("session.status retry", of(session, events))[-1]["status"]
+    expect(told == status, f"the same status on the stream: {status}", repr(told), MEND, listed)
+    since = opencode.messages("messages", session)[-1]["info"]["time"]["created"]
+    wait, ahead = LONG / target.pace, (status.get("next", 0) - since) / 1000
+    right = 0.95 * wait <= ahead <= wait + SLACK
+    expect(right, f"next {wait:g} s ahead, in milliseconds", f"{ahead:.2f} s", MEND, listed)
     reply = opencode.abort("abort", session)
     events = of(session, ear.until("idle", idle(session)))
     said = [kind for kind in kinds(events) if kind in ("session.error", "session.idle")]
@@ -87,16 +105,24 @@ def test_aborting_a_wait_is_idle_without_an_error(
 def test_aborting_right_behind_the_prompt_leaves_no_call_open(
     opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
 ) -> None:
-    """However far the turn had come."""
+    """However far the turn had come: the error is told once the model is to be called, and not before."""
     script.answer("hang", HANG, nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()
     opencode.prompt("ask", session, nonce("asked"))
     reply = opencode.abort("abort", session)
-    events = of(session, ear.until("idle", idle(session), 5.0))
-    expect("session.idle" in kinds(events), "idle", repr(kinds(events)), MEND, reply)
+    ear.until("over", lambda seen: idle(session, 2 if has("session.error", session)(seen) else 1)(seen), 5.0)
+    ear.settle("settled")
     calls = calls_with(journal, "calls", nonce("asked"))
     expect(all(call.end != "open" for call in calls), "no open model call", "one", MEND, reply)
+    said = kinds(of(session, ear.until("afterwards", bool)))
+    found = [entry["info"] for entry in opencode.messages("messages", session) if entry["info"]["role"] != "user"]
+    came = (said.count("session.error"), said.count("session.idle"), len(calls))
+    wanted = [(1, 2, 0), (1, 2, 1), (0, 1, 0)]
+    expect(came in wanted, f"errors, idles and model calls as one of {wanted}", f"{came}: {said}", MEND, reply)
+    names = [info.get("error", {}).get("name") for info in found]
+    right = names == [ABORTED] or (not names and not came[0])
+    expect(right, f"an answer with {ABORTED}, or none where no error was told", repr(names), MEND, reply)
 
 
 @pytest.mark.requirement("OS-ABORT-5")

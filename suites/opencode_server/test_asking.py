@@ -40,7 +40,7 @@ def asked(
 ) -> tuple[str, Ear, dict[str, Any]]:
     """A session whose turn waits for an answer: its id, an ear on it, and what was asked."""
     script.answer("steps", Answer("", tool_calls=(call,), finish="tool_calls"), Answer("done"), nonce=word)
-    ear = opencode.listen()
+    ear = opencode.listen(target=f"/event{session.get('query', '')}")
     id_ = opencode.session(**session)
     opencode.prompt("ask", id_, word)
     questions = named(kind, of(id_, ear.until("asked", has(kind, id_))))
@@ -77,12 +77,17 @@ def test_a_read_outside_the_folder_is_asked_for(
 
 
 @pytest.mark.requirement("OS-ASK-2")
+@pytest.mark.parametrize("route", ["permission", "session"])
 def test_a_permission_that_is_given_lets_the_tool_run(
-    opencode: Opencode, script: Script, nonce: Callable[[str], str]
+    opencode: Opencode, script: Script, nonce: Callable[[str], str], route: str
 ) -> None:
-    """Told, and taken from the list."""
+    """Told, and taken from the list; by either route."""
     session, ear, question = asked(opencode, script, nonce("asked"), ECHO, permission=ASKING)
-    reply = opencode.call("reply", "POST", f"/permission/{question['id']}/reply", {"reply": "once"})
+    if route == "permission":
+        reply = opencode.call("reply", "POST", f"/permission/{question['id']}/reply", {"reply": "once"})
+    else:
+        path = f"/session/{session}/permissions/{question['id']}"
+        reply = opencode.call("reply", "POST", path, {"response": "once"})
     expect(reply.status == 200 and reply.json() is True, "200 true", shown(reply), MEND, reply)
     events = of(session, ear.until("idle", idle(session)))
     told = named("permission.replied", events)
@@ -90,6 +95,8 @@ def test_a_permission_that_is_given_lets_the_tool_run(
     expect(right, "permission.replied once", repr(told), MEND, reply)
     states = [part["state"]["status"] for part in parts(events) if part["type"] == "tool"]
     expect(states[-1:] == ["completed"], "a tool that ran", repr(states), MEND, reply)
+    listed = opencode.call("list", "GET", "/permission")
+    expect(question["id"] not in ids_in(listed), "the question not in the list", shown(listed), MEND, listed)
 
 
 @pytest.mark.requirement("OS-ASK-3")
@@ -125,10 +132,12 @@ def test_a_refusal_with_a_message_lets_the_turn_go_on(
 
 @pytest.mark.requirement("OS-ASK-5")
 def test_a_question_outlives_its_turn(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
-    """Listed still after the abort."""
+    """Listed still after the abort, which ended the tool that asked."""
     session, ear, question = asked(opencode, script, nonce("asked"), ECHO, permission=ASKING)
     opencode.abort("abort", session)
-    ear.until("idle", idle(session))
+    events = of(session, ear.until("idle", idle(session, 2)))
+    said = tool_errors(events)
+    expect(said == ["Tool execution aborted"], "a tool that was aborted", repr(said), MEND)
     listed = opencode.call("list", "GET", "/permission")
     expect(question["id"] in ids_in(listed), "the question in the list", shown(listed), MEND, listed)
 
@@ -167,6 +176,34 @@ def test_a_question_to_the_user_waits(
     expect(kind in told, kind, repr(told), MEND, reply)
     calls = calls_with(journal, "calls", nonce("asked"))
     expect(len(calls) == (2 if answered else 1), "a second call only when answered", str(len(calls)), MEND, reply)
+    if answered:
+        role, text = messages_of(calls[-1].request.json())[-1]
+        expect(role == "tool" and '"Which?"="A"' in text, "the answer at the model", repr(text), MEND, calls[-1])
+
+
+@pytest.mark.requirement("OS-ASK-8")
+@pytest.mark.parametrize("kind", ["permission", "question"])
+def test_what_is_asked_is_asked_in_its_folder(
+    opencode: Opencode, script: Script, nonce: Callable[[str], str], kind: str
+) -> None:
+    """Neither listed nor answered elsewhere."""
+    elsewhere = opencode.elsewhere()
+    where, call = f"?directory={elsewhere}", ECHO if kind == "permission" else CHOICE
+    permission = ASKING if kind == "permission" else []
+    session, ear, question = asked(
+        opencode, script, nonce("asked"), call, f"{kind}.asked", query=where, permission=permission
+    )
+    lists = {at: opencode.call(f"list {at}", "GET", f"/{kind}{at}") for at in ("", where)}
+    listed = [question["id"] in ids_in(found) for found in lists.values()]
+    expect(listed == [False, True], "listed there alone", repr(listed), MEND, lists[""])
+    body = {"reply": "once"} if kind == "permission" else {"answers": [["A"]]}
+    stray = opencode.call("reply here", "POST", f"/{kind}/{question['id']}/reply", body)
+    expect(stray.status == 404, "404 for a reply from here", shown(stray), MEND, stray)
+    reply = opencode.call("reply there", "POST", f"/{kind}/{question['id']}/reply{where}", body)
+    expect(reply.status == 200 and reply.json() is True, "200 true for one from there", shown(reply), MEND, reply)
+    events = of(session, ear.until("idle", idle(session)))
+    states = [part["state"]["status"] for part in parts(events) if part["type"] == "tool"]
+    expect(states[-1:] == ["completed"], "a tool that ran", repr(states), MEND, reply)
 
 
 @pytest.mark.requirement("OS-CHILD-1")

@@ -9,7 +9,7 @@ import pytest
 from harness.actors import JournalReader, Script
 from harness.check import expect
 from harness.fakes.model.script import Answer
-from harness.opencode_calls import Opencode, errors, idle, kinds, named, of
+from harness.opencode_calls import Opencode, errors, idle, kinds, named, of, parts
 
 MEND = "do as opencode does"
 OVER = Answer(
@@ -44,7 +44,7 @@ def test_an_overflow_that_cannot_be_mended_is_two_errors(
 def test_a_compaction_that_succeeds_lets_the_turn_go_on(
     opencode: Opencode, script: Script, nonce: Callable[[str], str]
 ) -> None:
-    """Error, summary, session.compacted, answer."""
+    """Error, a part that asks for the compaction, summary, session.compacted, answer."""
     summary = Answer(nonce("summary"))
     script.answer("over, then well", OVER, Answer(nonce("said")), nonce=nonce("asked"), summary=summary)
     script.answer("after the compaction", Answer(nonce("said")), nonce=nonce("summary"), summary=summary)
@@ -54,6 +54,8 @@ def test_a_compaction_that_succeeds_lets_the_turn_go_on(
     events = of(session, ear.until("idle", idle(session)))
     order = [kind for kind in kinds(events) if kind in ("session.error", "session.compacted", "session.idle")]
     expect(order[:2] == ["session.error", "session.compacted"], "an error, then compacted", repr(order), MEND, reply)
+    asked = [part.get("auto") for part in parts(events) if part["type"] == "compaction"]
+    expect(asked == [True], "one part of type compaction, with auto", repr(asked), MEND, reply)
     messages = [m for m in opencode.messages("messages", session) if m["info"]["role"] == "assistant"]
     told = [(m["info"].get("summary") is True, "".join(p.get("text", "") for p in m["parts"])) for m in messages]
     wanted = [(False, ""), (True, nonce("summary")), (False, nonce("said"))]

@@ -24,10 +24,11 @@ from harness.telling import beginning
 
 MEND = "do as opencode does"
 ECHO = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
+AGAIN = ToolCall("bash", '{"command": "echo ho", "description": "says ho"}')
 WRONG = {
-    "no such tool": (ToolCall("nonsense"), "unavailable tool"),
-    "a key is missing": (ToolCall("read"), "invalid arguments"),
-    "not JSON": (ToolCall("read", "{"), "JSON"),
+    "no such tool": (ToolCall("nonsense"), "unavailable tool", ("invalid", "completed")),
+    "a key is missing": (ToolCall("read"), "invalid arguments", ("read", "error")),
+    "not JSON": (ToolCall("read", "{"), "JSON", ("invalid", "completed")),
 }
 
 
@@ -122,8 +123,8 @@ def test_a_tool_call_runs_and_a_step_follows(
 def test_a_wrong_call_is_told_to_the_model(
     opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], call: str
 ) -> None:
-    """And the turn goes on."""
-    wrong, word = WRONG[call]
+    """And the turn goes on. What the model calls wrongly ends as a call of the tool `invalid`, or as an error."""
+    wrong, word, end = WRONG[call]
     script.answer("steps", Answer("", tool_calls=(wrong,), finish="tool_calls"), Answer("done"), nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()
@@ -134,3 +135,24 @@ def test_a_wrong_call_is_told_to_the_model(
     told = [text for role, text in messages_of(calls[-1].request.json()) if role == "tool"]
     right = len(calls) == 2 and len(told) == 1 and word in told[0]
     expect(right, f"a second call that says {word!r}", repr(told), MEND, reply)
+    states = [(part["tool"], part["state"]["status"]) for part in parts(events) if part["type"] == "tool"]
+    expect(states[-1:] == [end], f"a call that ends as {end}", repr(states), MEND, reply)
+
+
+@pytest.mark.requirement("OS-TOOL-3")
+def test_all_calls_of_a_step_run(
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+) -> None:
+    """Their results are told to the model in their order."""
+    script.answer(
+        "steps", Answer("", tool_calls=(ECHO, AGAIN), finish="tool_calls"), Answer("done"), nonce=nonce("asked")
+    )
+    ear = opencode.listen()
+    session = opencode.session()
+    reply = opencode.prompt("ask", session, nonce("asked"))
+    events = of(session, ear.until("idle", idle(session)))
+    ends = {part["callID"]: part["state"]["status"] for part in parts(events) if part["type"] == "tool"}
+    expect(list(ends.values()) == ["completed"] * 2, "two calls that ran", repr(ends), MEND, reply)
+    calls = calls_with(journal, "calls", nonce("asked"))
+    told = [text for role, text in messages_of(calls[-1].request.json()) if role == "tool"]
+    expect((len(calls), told) == (2, ["hi\n", "ho\n"]), "both results in one call", repr(told), MEND, reply)

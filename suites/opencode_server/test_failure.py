@@ -19,6 +19,7 @@ from harness.opencode_calls import (
     kinds,
     named,
     of,
+    of_turn,
     parts,
 )
 from harness.target import Facts
@@ -91,17 +92,20 @@ def test_a_server_error_is_tried_again(opencode: Opencode, script: Script, nonce
 def test_the_wait_is_what_the_model_server_wishes(
     opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], target: Facts, status: int
 ) -> None:
-    """One retry, then the answer."""
+    """One retry, which says when the next try begins, then busy again and the answer."""
     bad = Answer(status=status, message="slow down", headers=(("retry-after", str(WISH)),))
     script.answer("one bad", bad, Answer("mended"), nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()
     reply = opencode.prompt("ask", session, nonce("asked"))
-    ear.until("idle", idle(session))
+    events = of(session, ear.until("idle", idle(session)))
     calls = calls_with(journal, "calls", nonce("asked"))
     expect(len(calls) == 2, "two model calls", str(len(calls)), MEND, reply)
     gap, wait = calls[1].began - calls[0].began, WISH / target.pace
     expect(wait * 0.95 <= gap <= wait + SLACK, f"{wait:g} s between them", f"{gap:.2f} s", MEND, calls[1])
+    told = kinds(of_turn(session, events))
+    next_ = told[told.index("session.status retry") + 1]
+    expect(next_ == "session.status busy", "busy right behind the retry", next_, MEND, reply)
 
 
 @pytest.mark.requirement("OS-FAIL-3")

@@ -10,7 +10,16 @@ from harness.actors import JournalReader, Script
 from harness.check import expect
 from harness.expectations import shown
 from harness.fakes.model.script import Answer
-from harness.opencode_calls import Opencode, await_calls, expect_unknown_error, idle, kinds, of, prompt
+from harness.opencode_calls import (
+    Opencode,
+    await_calls,
+    expect_not_found,
+    expect_unknown_error,
+    idle,
+    kinds,
+    of,
+    prompt,
+)
 
 MEND = "do as opencode does"
 
@@ -19,8 +28,8 @@ MEND = "do as opencode does"
 def test_the_answer_comes_when_the_turn_is_over(
     opencode: Opencode, script: Script, nonce: Callable[[str], str]
 ) -> None:
-    """The message with its finish, and its parts; the list holds the same."""
-    script.answer("answer", Answer(nonce("said")), nonce=nonce("asked"))
+    """The message with its finish, and its parts; the list holds the same. A second call has its own answer."""
+    script.answer("answer", Answer(nonce("said")), Answer(nonce("said again")), nonce=nonce("asked"))
     session = opencode.session()
     reply = opencode.message("ask", session, nonce("asked"))
     body = reply.json() if isinstance(reply.json(), dict) else {}
@@ -31,6 +40,30 @@ def test_the_answer_comes_when_the_turn_is_over(
     listed = opencode.messages("messages", session)
     ids = [message["info"]["id"] for message in listed if message["info"]["role"] == "assistant"]
     expect(ids == [body["info"].get("id")], "the same message in the list", repr(ids), MEND, reply)
+    second = opencode.message("ask again", session, "more")
+    said = [part.get("text") for part in second.json()["parts"] if part.get("type") == "text"]
+    expect(said == [nonce("said again")], "the answer to the second call", shown(second), MEND, second)
+
+
+@pytest.mark.requirement("OS-MESSAGE-4")
+def test_messages_are_listed_in_order(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
+    """All, the last so many, or one by its id."""
+    script.answer("answers", Answer("one"), Answer("two"), nonce=nonce("asked"))
+    session = opencode.session()
+    for text in (nonce("asked"), "more"):
+        opencode.message(text, session, text)
+    listed = opencode.messages("all", session)
+    order = [(entry["info"]["role"], entry["info"].get("parentID")) for entry in listed]
+    users = [entry["info"]["id"] for entry in listed if entry["info"]["role"] == "user"]
+    wanted = [item for user in users for item in (("user", None), ("assistant", user))]
+    expect(len(listed) == 4 and order == wanted, "each prompt and its answer", repr(order), MEND)
+    for limit in (1, 3):
+        last = opencode.call(f"the last {limit}", "GET", f"/session/{session}/message?limit={limit}")
+        expect(last.json() == listed[-limit:], f"the last {limit}", shown(last), MEND, last)
+    one = opencode.call("one", "GET", f"/session/{session}/message/{listed[1]['info']['id']}")
+    expect(one.status == 200 and one.json() == listed[1], "the message of that id", shown(one), MEND, one)
+    none = opencode.call("none", "GET", f"/session/{session}/message/msg_x")
+    expect_not_found(none, "Message not found: msg_x")
 
 
 @pytest.mark.requirement("OS-MESSAGE-2")

@@ -9,7 +9,7 @@ import pytest
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import shown
-from harness.opencode_calls import Opencode, expect_not_found, expect_unknown_error, has, of
+from harness.opencode_calls import Event, Opencode, expect_not_found, expect_unknown_error, has, named, of
 
 FIELDS = ("id", "slug", "projectID", "directory", "cost", "tokens", "title", "version", "time")
 REFUSED: dict[str, Any] = {
@@ -19,6 +19,7 @@ REFUSED: dict[str, Any] = {
     "a parent that is no id": {"parentID": "x"},
     "a rule that is none": {"permission": [{}]},
 }
+CHILD_SECONDS = 5.0
 MEND = "do as opencode does"
 
 
@@ -53,15 +54,19 @@ def test_a_session_is_read_and_listed(opencode: Opencode) -> None:
 def test_a_session_that_does_not_exist_is_refused(opencode: Opencode, suffix: str) -> None:
     """404 for an id of the right form, 500 for another."""
     expect_not_found(opencode.call("unknown", "GET", f"/session/ses_x{suffix}"), "Session not found: ses_x")
+    if not suffix:
+        expect_not_found(opencode.call("delete", "DELETE", "/session/ses_x"), "Session not found: ses_x")
+        expect_unknown_error(opencode.call("delete malformed", "DELETE", "/session/nonsense"))
     if suffix != "/children":
         expect_unknown_error(opencode.call("malformed", "GET", f"/session/nonsense{suffix}"))
 
 
 @pytest.mark.requirement("OS-SESSION-4")
 def test_a_deleted_session_is_gone(opencode: Opencode) -> None:
-    """true, then 404, and an event."""
+    """true, then 404, and an event; its children go with it."""
     ear = opencode.listen()
     session = opencode.session()
+    child = opencode.session("child", parentID=session)
     deleted = opencode.call("delete", "DELETE", f"/session/{session}")
     expect(deleted.status == 200 and deleted.json() is True, "200 true", shown(deleted), MEND, deleted)
     events = of(session, ear.until("deleted", has("session.deleted", session)))
@@ -69,6 +74,27 @@ def test_a_deleted_session_is_gone(opencode: Opencode) -> None:
     expect(told, "session.deleted on the stream", str([event["type"] for event in events]), MEND, deleted)
     gone = opencode.call("read", "GET", f"/session/{session}")
     expect(gone.status == 404, "404 for a session that was deleted", shown(gone), MEND, gone)
+    told = has("session.deleted", child)(ear.until("child deleted", has("session.deleted", child), CHILD_SECONDS))
+    expect(told, "session.deleted of the child too", "none", MEND, deleted)
+    gone = opencode.call("read child", "GET", f"/session/{child}")
+    expect(gone.status == 404, "404 for a child of it", shown(gone), MEND, gone)
+
+
+@pytest.mark.requirement("OS-SESSION-7")
+def test_a_session_is_given_another_title(opencode: Opencode) -> None:
+    """Answered, told and kept."""
+    ear = opencode.listen()
+    session = opencode.session()
+
+    def told(events: list[Event]) -> bool:
+        return any(one["info"]["title"] == "another" for one in named("session.updated", of(session, events)))
+
+    reply = opencode.call("change", "PATCH", f"/session/{session}", {"title": "another"})
+    body = reply.json() if isinstance(reply.json(), dict) else {}
+    expect(reply.status == 200 and body.get("title") == "another", "200 with the title", shown(reply), MEND, reply)
+    expect(told(ear.until("updated", told, CHILD_SECONDS)), "session.updated with it", "none", MEND, reply)
+    title = opencode.call("read", "GET", f"/session/{session}").json().get("title")
+    expect(title == "another", "the title when it is read", repr(title), MEND, reply)
 
 
 @pytest.mark.requirement("OS-SESSION-5")

@@ -9,6 +9,7 @@ import pytest
 
 from harness.actors import JournalReader, Script
 from harness.check import expect
+from harness.expectations import shown
 from harness.fakes.model.script import Answer, messages_of
 from harness.opencode_calls import (
     Event,
@@ -44,7 +45,9 @@ ORDER = (
     "session.idle",
 )
 TITLED_SECONDS = 5.0
+BESIDE_SECONDS = 5.0
 BESIDE = ("session.updated", "session.diff")
+COUNTED = ("input", "output", "reasoning")
 ALL_DENIED = [{"permission": "*", "pattern": "*", "action": "deny"}]
 
 
@@ -79,6 +82,8 @@ def test_the_events_of_a_turn_are_in_order(opencode: Opencode, script: Script, n
     told = outline(of(session, ear.until("idle", idle(session))))
     told = told[: told.index("session.idle") + 1] if "session.idle" in told else told
     expect(tuple(told) == ORDER, " → ".join(ORDER), " → ".join(told), MEND, reply)
+    beside = kinds(ear.until("beside", lambda seen: all(has(kind, session)(seen) for kind in BESIDE), BESIDE_SECONDS))
+    expect(set(BESIDE) <= set(beside), f"{BESIDE} beside the turn", repr(set(beside)), MEND, reply)
 
 
 @pytest.mark.requirement("OS-TURN-2")
@@ -92,6 +97,8 @@ def test_the_deltas_are_the_text(opencode: Opencode, script: Script, nonce: Call
     texts = [part for part in parts(events) if part["type"] == "text" and "time" in part]
     expect([part["text"] for part in texts] == ["", TEXT], "empty, then whole", repr(texts), MEND, reply)
     expect("end" in texts[-1]["time"], "an end of the whole text", repr(texts[-1]["time"]), MEND, reply)
+    named_ = {(delta.get("messageID"), delta.get("field")) for delta in named("message.part.delta", events)}
+    expect(named_ == {(texts[-1]["messageID"], "text")}, "its message in each delta", repr(named_), MEND, reply)
     joined = text_of_deltas(events, texts[-1]["id"])
     expect(joined == TEXT, "deltas that join to the text", repr(joined), MEND, reply)
     listed = [part for part in opencode.messages("messages", session)[-1]["parts"] if part["type"] == "text"]
@@ -100,7 +107,7 @@ def test_the_deltas_are_the_text(opencode: Opencode, script: Script, nonce: Call
 
 @pytest.mark.requirement("OS-TURN-3")
 def test_the_counts_are_the_model_servers(opencode: Opencode, script: Script, nonce: Callable[[str], str]) -> None:
-    """In the step's end and in the message."""
+    """In the step's end, in the message and in the session; a model without a price costs nothing."""
     script.answer("answer", Answer(TEXT), nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()
@@ -110,10 +117,17 @@ def test_the_counts_are_the_model_servers(opencode: Opencode, script: Script, no
     infos = [info["info"] for info in named("message.updated", events) if "finish" in info["info"]]
     tokens = ends[-1] if ends else {}
     expect(tokens.get("output") == len(TEXT) // 4 + 1, "the model server's count", repr(tokens), MEND, reply)
-    counted: list[Any] = [tokens.get(key) for key in ("input", "output", "reasoning")]
+    counted: list[Any] = [tokens.get(key) for key in COUNTED]
     summed = all(isinstance(count, int) for count in counted) and tokens.get("total") == sum(counted)
     expect(summed and counted[0] + counted[2] > 0, "a total that is the sum", repr(tokens), MEND, reply)
     expect(bool(infos) and infos[-1].get("tokens") == tokens, "the same in the message", repr(infos[-1:]), MEND, reply)
+    costs = [part.get("cost") for part in parts(events) if part["type"] == "step-finish"] + [infos[-1].get("cost")]
+    expect(costs == [0, 0], "cost 0 in both", repr(costs), MEND, reply)
+    second = opencode.message("ask again", session, "more").json()["info"]["tokens"]
+    total = opencode.call("read", "GET", f"/session/{session}").json().get("tokens", {})
+    spent = {key: total.get(key) for key in COUNTED}
+    summed_up = {key: tokens[key] + second[key] for key in COUNTED}
+    expect(spent == summed_up, f"the sum of both turns in the session, {summed_up}", repr(spent), MEND, reply)
 
 
 @pytest.mark.requirement("OS-TURN-4")
@@ -152,6 +166,29 @@ def test_a_second_turn_holds_the_first(
     told = messages_of(calls[-1].request.json())[1:] if calls else []
     wanted = [("user", nonce("one")), ("assistant", nonce("said")), ("user", nonce("two"))]
     expect(told == wanted, "the first turn, then the second prompt", repr(told), MEND, reply)
+
+
+@pytest.mark.requirement("OS-TURN-11")
+@pytest.mark.parametrize("end", ["failed", "aborted"])
+def test_a_session_goes_on_after_a_turn_that_did_not_end_well(
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], end: str
+) -> None:
+    """With what was asked before, and of the aborted turn with what it had said."""
+    bad = Answer(status=400, message="no") if end == "failed" else Answer("half of it", fault="hang_after_text")
+    script.answer("answers", bad, Answer(nonce("said")), nonce=nonce("one"))
+    ear = opencode.listen()
+    session = opencode.session()
+    opencode.prompt("one", session, nonce("one"))
+    if end == "aborted":
+        ear.until("speaking", has("message.part.delta", session))
+        opencode.abort("abort", session)
+    ear.until("over", idle(session, 2))
+    reply = opencode.message("two", session, nonce("two"))
+    expect(nonce("said") in reply.text, "the answer to the second prompt", shown(reply), MEND, reply)
+    calls = calls_with(journal, "calls", nonce("two"))
+    told = messages_of(calls[-1].request.json())[1:] if calls else []
+    before = [("user", nonce("one"))] + ([("assistant", "half of it")] if end == "aborted" else [])
+    expect(told == [*before, ("user", nonce("two"))], "both prompts", repr(told), MEND, reply)
 
 
 @pytest.mark.requirement("OS-TURN-6")

@@ -21,6 +21,14 @@ def _as_it_is(event: Event) -> Iterable[Event]:
     return (event,)
 
 
+def _as_sent(request: Request) -> Request:
+    return request
+
+
+def _at_once(_request: Request) -> float:
+    return 0.0
+
+
 def _same(_request: Request, answer: Answer) -> Answer:
     return answer
 
@@ -48,7 +56,8 @@ def _retries(status: int) -> bool:
 @dataclass(frozen=True)
 class Behaviour:
     """Times are in seconds; `preparing` passes between a prompt and its turn's first sign.
-    The requests `open_to_all` need no password.
+    The requests `open_to_all` need no password, a request is taken for what `takes` makes of it, and its answer
+    comes `late` by so much.
 
     `event` says what is sent for an event of the core, `envelope` how it looks on the stream of all directories,
     `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call
@@ -67,6 +76,8 @@ class Behaviour:
     retries: Callable[[int], bool] = _retries
     retried_types: frozenset[str] = frozenset({"server_error"})
     goes_on_after: frozenset[str] = frozenset({"tool-calls", "unknown"})
+    takes: Callable[[Request], Request] = _as_sent
+    late: Callable[[Request], float] = _at_once
     event: Callable[[Event], Iterable[Event]] = _as_it_is
     envelope: Callable[[str, Event], Event] = _envelope
     encode: Callable[[Event], bytes] = encode
@@ -75,6 +86,8 @@ class Behaviour:
     keeps: Callable[[dict[str, Any]], dict[str, Any]] = _as_told
     per_directory: bool = True
     replays: bool = False
+    newest_ear_only: bool = False
+    asks_per_directory: bool = True
     queues: bool = True
     obeys_no_reply: bool = True
     aborts_early: bool = True

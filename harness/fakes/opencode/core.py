@@ -32,7 +32,7 @@ class Core:
     ) -> None:
         self.providers, self.folder, self.behaviour, self._store = providers, folder, behaviour, store
         self.bus = Bus(behaviour)
-        self.questions = Questions()
+        self.questions = Questions(behaviour.asks_per_directory)
         self.sessions: dict[str, Session] = store.read() if store is not None else {}
         self.turns: dict[str, Turn] = {}
         self.tasks: set[asyncio.Task[Any]] = set()

@@ -37,11 +37,18 @@ class Bus:
         """An event of a directory."""
         for event in self._behaviour.event({"id": new_id("evt"), "type": kind, "properties": properties}):
             self._before.append(event)
-            for listener, wanted in list(self._listeners.items()):
+            for listener, wanted in self._hearing():
                 if wanted is None:
                     listener(self._behaviour.envelope(directory, event))
                 elif wanted == directory or not self._behaviour.per_directory:
                     listener(event)
+
+    def _hearing(self) -> list[tuple[Listener, str | None]]:
+        every = list(self._listeners.items())
+        if not self._behaviour.newest_ear_only:
+            return every
+        newest = {wanted: listener for listener, wanted in every}
+        return [(listener, wanted) for wanted, listener in newest.items()]
 
     def tell(self, listener: Listener, kind: str) -> None:
         """An event for one subscriber: that it is connected, or that the server lives."""

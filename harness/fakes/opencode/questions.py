@@ -27,9 +27,13 @@ class Asked:
 
 
 class Questions:
-    """The open questions; one that nobody answers stays, even after its turn was aborted."""
+    """The open questions; one that nobody answers stays, even after its turn was aborted.
 
-    def __init__(self) -> None:
+    Unless `per_directory`, those of all directories are those of each.
+    """
+
+    def __init__(self, per_directory: bool = True) -> None:
+        self._per_directory = per_directory
         self._open: dict[str, Asked] = {}
 
     def ask(self, kind: Kind, directory: str, listed: dict[str, Any]) -> Asked:
@@ -41,14 +45,17 @@ class Questions:
 
     def listed(self, kind: Kind, directory: str) -> list[dict[str, Any]]:
         """The open questions of a kind in a directory."""
-        return [asked.listed for asked in self._open.values() if (asked.kind, asked.directory) == (kind, directory)]
+        return [a.listed for a in self._open.values() if a.kind == kind and self._is_in(a, directory)]
 
     def take(self, kind: Kind, id_: str, directory: str | None) -> Asked | None:
         """Close the question of that id in that directory (in any, when None), and hand it over."""
         asked = self._open.get(id_)
-        if asked is None or asked.kind != kind or directory not in (None, asked.directory):
+        if asked is None or asked.kind != kind or not (directory is None or self._is_in(asked, directory)):
             return None
         return self._open.pop(id_)
+
+    def _is_in(self, asked: Asked, directory: str) -> bool:
+        return asked.directory == directory or not self._per_directory
 
 
 def is_allowed(rules: list[dict[str, str]], permission: str, pattern: str, default: str) -> str:

@@ -64,7 +64,8 @@ class OpencodeServer:
         await self._http.stop()
         await self._core.close()
 
-    def _handle(self, request: Request, wire: Wire) -> None:
+    def _handle(self, sent: Request, wire: Wire) -> None:
+        request = self._behaviour.takes(sent)
         if not self._is_let_in(request):
             self._send(request, unauthorized(), wire)
         elif request.method == "GET" and request.path in EVENT_PATHS:
@@ -86,6 +87,8 @@ class OpencodeServer:
 
         wire.gone = leave
         answer = await self._routes.answer(request)
+        if late := self._behaviour.late(request):
+            await asyncio.sleep(late)
         if not gone:
             self._send(request, answer, wire)
 
