@@ -149,6 +149,11 @@ def session_in(created: Exchange) -> str:
     return str(session["id"])
 
 
+def post(target: str, body: Any) -> Request:
+    """A call with a JSON body, for a server of a check's own."""
+    return Request("POST", target, _PLAIN + _JSON, json.dumps(body).encode())
+
+
 def prompt(text: str, **body: Any) -> dict[str, Any]:
     """The body of a prompt."""
     return {"model": MODEL, "parts": [{"type": "text", "text": text}], **body}

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from harness import opencode
@@ -17,6 +18,7 @@ from harness.actors import Pending, live_part
 from harness.client import Client
 from harness.engine import Engine
 from harness.exchange import Exchange, Request, request_to_json
+from harness.fakes.opencode.settings import merged
 from harness.fakes.opencode.shim import write_shim
 from harness.journal import Journal
 from harness.live import PendingRequest
@@ -58,10 +60,11 @@ class Processes:
             self._binary = part.path
         self._servers: dict[str, _Server] = {}
 
-    def start(self, name: str, username: str) -> None:
-        """Start a server, or one that was ended again; raises TargetNotReady when it does not come up."""
+    def start(self, name: str, username: str, settings: Mapping[str, Any]) -> None:
+        """Start a server with `settings` besides the usual, or one that was ended again; raises TargetNotReady when it
+        does not come up."""
         folder = self._work / f"opencode-{name}"
-        process, url = opencode.start(self._binary, folder, self._settings, self._password, username)
+        process, url = opencode.start(self._binary, folder, merged(self._settings, settings), self._password, username)
         word = base64.b64encode(f"{username}:{self._password}".encode()).decode()
         if username != opencode.USERNAME:
             self._redactor.add(f"key of {username}", word)
@@ -100,10 +103,17 @@ class OwnServers:
     def __init__(self, world: World, processes: Processes | None) -> None:
         self._world, self._processes = world, processes
 
-    def start(self, label: str, name: str, username: str = opencode.USERNAME) -> None:
-        """Start a server, or again one that was ended; its user is `username`."""
-        asked = {"start": name, "username": username}
-        self._world.act("server", label, asked, lambda: self._live().start(name, username))
+    def start(
+        self,
+        label: str,
+        name: str,
+        username: str = opencode.USERNAME,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """Start a server, or again one that was ended; its user is `username`, and it is configured like the judged one
+        and with `settings` besides."""
+        asked = {"start": name, "username": username} | ({"settings": settings} if settings else {})
+        self._world.act("server", label, asked, lambda: self._live().start(name, username, settings))
 
     def send(self, label: str, name: str, request: Request, known: bool = True) -> Exchange:
         """Ask a server, as the user that it was started for (or, not `known`, as the usual one); the whole answer."""

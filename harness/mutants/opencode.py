@@ -7,13 +7,14 @@ import sys
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.serve import main
 from harness.mutants.mutant import Mutant, named
+from harness.mutants.opencode_config import CONFIG
 from harness.mutants.opencode_failures import FAILURES
 from harness.mutants.opencode_hearing import HEARING
 from harness.mutants.opencode_questions import QUESTIONS
 from harness.mutants.opencode_surface import SURFACE
 from harness.mutants.opencode_turns import TURNS
 
-FLAWS: tuple[Mutant[Behaviour], ...] = (*SURFACE, *TURNS, *HEARING, *FAILURES, *QUESTIONS)
+FLAWS: tuple[Mutant[Behaviour], ...] = (*SURFACE, *TURNS, *HEARING, *FAILURES, *QUESTIONS, *CONFIG)
 
 
 def find(name: str) -> Mutant[Behaviour]:

@@ -91,4 +91,6 @@ QUESTIONS: tuple[Mutant[Behaviour], ...] = (
     changing("asks_everywhere", "asks in all folders", "OS-ASK-8", asks_per_directory=False),
     changing("answer_untold", "tells no answer", "OS-ASK-7", event=on("question.replied", lambda _event: ())),
     changing("rejection_untold", "tells no rejection", "OS-ASK-7", event=on("question.rejected", lambda _event: ())),
+    changing("refuses_one", "leaves the others open", "OS-REPLY-1", refuses_all=False),
+    changing("forgets_always", "asks again after always", "OS-REPLY-2", remembers_always=False),
 )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from harness import opencode, stack
 from harness.engine import Engine
+from harness.fakes.opencode.settings import merged
+from harness.fakes.opencode.shim import write_shim
 from harness.journal import Journal
 from harness.record.recording import recording
 from harness.record.scenario import Scenario
 from harness.record.scenes import scenarios
-from harness.record.stage import Stage
+from harness.record.stage import Stage, Starter
 from harness.stand_ins import StandIn
+from harness.supervised import Supervised
 from harness.work_folder import work_folder
 
 QUIET = 0.4
@@ -34,14 +37,25 @@ def record(
         work = folder.resolve()
         journal = Journal()
         with stack.running(engine, journal, part, models, work) as running:
+            starter = _starter(part, running, models, work)
             for scenario in wanted:
-                yield scenario.name, _play(scenario, engine, running, work, quiet, pace)
+                stage = Stage(engine, running, str(work / "project"), quiet, starter)
+                yield scenario.name, _play(scenario, stage, running, work, pace)
 
 
-def _play(
-    scenario: Scenario, engine: Engine, running: stack.Stack, work: Path, quiet: float, pace: float
-) -> dict[str, Any]:
-    stage = Stage(engine, running, str(work / "project"), quiet)
+def _starter(part: opencode.Part, running: stack.Stack, models: Collection[tuple[str, str]], work: Path) -> Starter:
+    binary = write_shim(work / "shim", part.pace, flaw=part.flaw) if isinstance(part, StandIn) else part.path
+
+    def start(name: str, username: str, settings: Mapping[str, Any]) -> tuple[Supervised, str, Path]:
+        whole = merged(opencode.config(running.far.url, models, running.far.key), settings)
+        folder = work / name
+        process, url = opencode.start(binary, folder, whole, running.password, username)
+        return process, url, folder / "project"
+
+    return start
+
+
+def _play(scenario: Scenario, stage: Stage, running: stack.Stack, work: Path, pace: float) -> dict[str, Any]:
     try:
         scenario.play(stage)
     finally:

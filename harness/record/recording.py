@@ -127,12 +127,22 @@ def _model_call(body: Any, call: Exchange) -> dict[str, Any]:
 
 
 def _message(message: dict[str, Any], kind: str) -> dict[str, Any]:
-    text = text_of(message.get("content"))
+    """A message whose content keeps its shape: a text, or a list of parts."""
+    content = message.get("content")
     if message["role"] == "system":
-        text = f"<the system text of a {kind}>"
-    elif kind == "summary" and message["role"] == "user" and len(text) > _ASKED:
-        text = "<what is to be summed up>"
-    return {**message, "content": text.partition("<system-reminder>")[0]}
+        return {**message, "content": f"<the system text of a {kind}>"}
+    if kind == "summary" and message["role"] == "user" and len(text_of(content)) > _ASKED:
+        return {**message, "content": "<what is to be summed up>"}
+    return {**message, "content": _unreminded(content)}
+
+
+def _unreminded(content: Any) -> Any:
+    """Texts without what the server reminds the model of."""
+    if isinstance(content, str):
+        return content.partition("<system-reminder>")[0]
+    if isinstance(content, list):
+        return [{key: _unreminded(value) for key, value in part.items()} for part in content]
+    return content
 
 
 def write(folder: Path, name: str, kept: Mapping[str, Any]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ from harness.engine import Engine
 from harness.errors import HarnessError
 from harness.exchange import Exchange
 from harness.fakes.model.script import SUMMARY, Answer, Rule
+from harness.opencode import USERNAME
 from harness.sse import Parser
 from harness.stack import Stack
+from harness.supervised import Supervised
 
 Event = dict[str, Any]
 
@@ -27,6 +31,11 @@ MODEL = {"providerID": "litellm", "modelID": "vendor/large-1"}
 _CALL_SECONDS = 60.0
 _EVENT_SECONDS = 60.0
 _POLL_SECONDS = 0.02
+_AT_ONCE_SECONDS = 3.0
+"""What an end at once may take on a loaded machine."""
+
+Starter = Callable[[str, str, Mapping[str, Any]], tuple[Supervised, str, Path]]
+"""Starts a server of a name, for a user, with settings besides the usual: its process, its base URL and its folder."""
 
 
 @dataclass
@@ -52,17 +61,17 @@ class Answered:
 class Stage:
     """One scenario's hold on the parts; everything it does is kept for the recording.
 
-    After `quiet` seconds without an event nothing more is waited for.
+    After `quiet` seconds without an event nothing more is waited for. `starter` starts servers of a scenario's own.
     """
 
-    def __init__(self, engine: Engine, stack: Stack, project: str, quiet: float) -> None:
-        self._quiet = quiet
+    def __init__(self, engine: Engine, stack: Stack, project: str, quiet: float, starter: Starter) -> None:
+        self._quiet, self._starter = quiet, starter
         self._engine = engine
         self.project = project
         self.stack = stack
         self.calls: list[Answered] = []
         self.heard: list[Heard] = []
-        self._rules: tuple[Rule, ...] = ()
+        self.rules: list[Rule] = []
         self._auth = (stack.username, stack.password)
         self._changed = threading.Condition()
         self._ends = contextlib.ExitStack()
@@ -74,10 +83,21 @@ class Stage:
         """Stop listening."""
         self._ends.close()
 
+    def own(self, name: str, username: str = USERNAME, **settings: Any) -> OwnStage:
+        """A server beside the recorded one, configured like it and with `settings` besides; one that was ended is
+        started again. What is done to it is part of the recording."""
+        process, url, folder = self._starter(name, username, settings)
+        self._ends.callback(process.stop)
+        stack = replace(self.stack, server_url=url, username=username)
+        stage = OwnStage(self._engine, stack, str(folder), self._quiet, self._starter)
+        stage.process, stage.calls, stage.heard, stage.rules = process, self.calls, self.heard, self.rules
+        self._ends.callback(stage.close)
+        return stage
+
     def model_says(self, *answers: Answer, to: str | None = None, summary: Answer = SUMMARY) -> None:
         """The model's answers, step by step, to prompts that hold `to` (to any when None)."""
-        self._rules = (*self._rules, Rule(to, answers, summary))
-        self.stack.model.script.replace(self._rules)
+        self.rules.append(Rule(to, answers, summary))
+        self.stack.model.script.replace(tuple(self.rules))
 
     def model_calls(self) -> tuple[Exchange, ...]:
         """The calls of the model server so far."""
@@ -203,6 +223,20 @@ class Stage:
                         now = time.time()
                         heard.events += [(now, event.json()) for event in parser.feed(data)]
                         self._changed.notify_all()
+
+
+class OwnStage(Stage):
+    """A scenario's hold on a server of its own."""
+
+    process: Supervised
+
+    def terminate(self) -> None:
+        """Send the server SIGTERM; its exit status is kept, and whether it ended at once."""
+        began = time.monotonic()
+        os.kill(self.process.pid, signal.SIGTERM)
+        status = self.process.wait(_EVENT_SECONDS)
+        told = b'"at once"' if time.monotonic() - began < _AT_ONCE_SECONDS else b'"late"'
+        self.calls.append(Answered("SIGTERM", "to the server", None, -1 if status is None else status, {}, told))
 
 
 def _is_idle(events: Iterator[Event], session: str) -> bool:

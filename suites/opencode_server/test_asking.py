@@ -29,6 +29,9 @@ MEND = "do as opencode does"
 ASKING = [{"permission": "*", "pattern": "*", "action": "ask"}]
 ECHO = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
 OUTSIDE = ToolCall("read", '{"filePath": "/etc/hostname"}')
+PATIENCE = 5.0
+"""Seconds in which what follows from a reply has come."""
+
 CHOICE = ToolCall(
     "question",
     '{"questions": [{"question": "Which?", "header": "Which", "options": [{"label": "A", "description": "a"}]}]}',
@@ -204,6 +207,53 @@ def test_what_is_asked_is_asked_in_its_folder(
     events = of(session, ear.until("idle", idle(session)))
     states = [part["state"]["status"] for part in parts(events) if part["type"] == "tool"]
     expect(states[-1:] == ["completed"], "a tool that ran", repr(states), MEND, reply)
+
+
+@pytest.mark.requirement("OS-REPLY-1")
+def test_refusing_one_permission_refuses_those_beside_it(
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+) -> None:
+    """All that the session waits for is told to be refused, nothing stays listed, and the turn ends."""
+    script.answer("steps", Answer("", tool_calls=(ECHO, ECHO), finish="tool_calls"), Answer("x"), nonce=nonce("asked"))
+    ear = opencode.listen()
+    session = opencode.session(permission=ASKING)
+    opencode.prompt("ask", session, nonce("asked"))
+    both = named("permission.asked", of(session, ear.until("asked", has("permission.asked", session, 2))))
+    if len(both) < 2:
+        raise Inconclusive("not both calls were asked for")
+    reply = opencode.call("reply", "POST", f"/permission/{both[0]['id']}/reply", {"reply": "reject"})
+    events = of(session, ear.until("idle", idle(session), PATIENCE))
+    told = {one.get("requestID"): one.get("reply") for one in named("permission.replied", events)}
+    expect(told == {one["id"]: "reject" for one in both}, "both refused", repr(told), MEND, reply)
+    expect(len(tool_errors(events)) == 2 and idle(session)(events), "two tools that failed", "other", MEND, reply)
+    listed = opencode.call("list", "GET", "/permission")
+    expect(both[1]["id"] not in ids_in(listed), "nothing that is still asked", shown(listed), MEND, listed)
+    expect(len(calls_with(journal, "calls", nonce("asked"))) == 1, "one model call", "more", MEND, reply)
+
+
+@pytest.mark.requirement("OS-REPLY-2")
+def test_a_permission_that_is_given_for_always_is_not_asked_for_again(
+    opencode: Opencode, script: Script, nonce: Callable[[str], str]
+) -> None:
+    """For another call of the kind, in another session of the directory; one that was waiting there goes on waiting."""
+    call = ToolCall("bash", '{"command": "printf hi", "description": "says hi"}')  # of a kind that no other check calls
+    first, ear, question = asked(opencode, script, nonce("first"), call, permission=ASKING)
+    script.answer("waiting", Answer("", tool_calls=(call,), finish="tool_calls"), Answer("x"), nonce=nonce("waiting"))
+    waiting = opencode.session("waiting", permission=ASKING)
+    opencode.prompt("ask before", waiting, nonce("waiting"))
+    ear.until("asked before", has("permission.asked", waiting))
+    reply = opencode.call("reply", "POST", f"/permission/{question['id']}/reply", {"reply": "always"})
+    ear.until("idle", idle(first))
+    listed = opencode.call("list", "GET", "/permission")
+    expect(len(ids_in(listed)) > 0, "what was asked for before", shown(listed), MEND, listed)
+    script.answer("later", Answer("", tool_calls=(call,), finish="tool_calls"), Answer("x"), nonce=nonce("later"))
+    later = opencode.session("later", permission=ASKING)
+    opencode.prompt("ask later", later, nonce("later"))
+    events = of(later, ear.until("idle later", idle(later), PATIENCE))
+    states = [part["state"]["status"] for part in parts(events) if part["type"] == "tool"]
+    right = "permission.asked" not in kinds(events) and states[-1:] == ["completed"]
+    expect(right, "a tool that ran unasked", repr(kinds(events)[-3:]), MEND, reply)
+    opencode.abort("abort", waiting)
 
 
 @pytest.mark.requirement("OS-CHILD-1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -13,19 +12,13 @@ from harness.check import Inconclusive, expect
 from harness.exchange import Exchange, Request
 from harness.expectations import shown
 from harness.fakes.model.script import Answer
-from harness.opencode_calls import WITHIN, prompt
+from harness.opencode_calls import WITHIN, post, prompt
 from harness.opencode_processes import OwnServers
 
 AT_ONCE = 3.0
 """Seconds in which a server that ends at once has ended, on a loaded machine too."""
 
 HEALTH = Request("GET", "/global/health", (("accept-encoding", "identity"),))
-
-
-def post(target: str, body: Any) -> Request:
-    """A call with a JSON body."""
-    headers = (("accept-encoding", "identity"), ("content-type", "application/json"))
-    return Request("POST", target, headers, json.dumps(body).encode())
 
 
 @pytest.fixture

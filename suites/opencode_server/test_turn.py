@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -275,3 +276,21 @@ def test_a_session_without_a_title_gets_one(
     counts = sorted(len(call.request.json().get("tools", [])) > 0 for call in calls)
     expect(counts == [False, True], "a call with tools and one without", repr(counts), MEND, reply)
     expect(has("session.idle", session)(events), "an idle session", "a busy one", MEND, reply)
+
+
+@pytest.mark.requirement("OS-PARTS-1")
+def test_a_prompts_parts_reach_the_model_as_parts(
+    opencode: Opencode, journal: JournalReader, nonce: Callable[[str], str]
+) -> None:
+    """In their order, a file's text among them, without what is to be ignored."""
+    told = [{"type": "text", "text": nonce(name)} for name in ("first", "second")]
+    held = base64.b64encode(nonce("held").encode()).decode()
+    file = {"type": "file", "mime": "text/plain", "filename": "held.txt", "url": f"data:text/plain;base64,{held}"}
+    body = {"parts": [*told, {"type": "text", "text": nonce("left out"), "ignored": True}, file]}
+    reply = opencode.message("ask", opencode.session(), "", **body)
+    calls = calls_with(journal, "calls", nonce("first"))
+    content = next(m["content"] for m in calls[-1].request.json()["messages"] if m["role"] == "user") if calls else []
+    expect(content[:2] == told, "both texts, as parts", repr(content), "pass each text on as a part", reply)
+    expect(nonce("left out") not in str(content), "no ignored text", repr(content), "leave it out", reply)
+    last = content[-1:]
+    expect(last == [{"type": "text", "text": nonce("held")}], "the file's text", repr(last), "read it", reply)

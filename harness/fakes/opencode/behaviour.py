@@ -5,7 +5,7 @@ Every field defaults to what 1.18.33 was seen to do; a stand-in with a flaw is `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,10 @@ def _asks_for_options(request: Request) -> bool:
     return request.method == "OPTIONS"
 
 
+def _as_configured(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    return config
+
+
 def _retries(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
 
@@ -61,8 +65,9 @@ class Behaviour:
 
     `event` says what is sent for an event of the core, `envelope` how it looks on the stream of all directories,
     `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call
-    has. What it `keeps` of a message is what a restarted server finds. A call is tried again at most `max_retries`
-    times, for the statuses of `retries` and the error types of `retried_types`.
+    has. It goes by what is `obeyed` of its configuration, and by no more. What it `keeps` of a message is what a
+    restarted server finds. A call is tried again at most `max_retries` times, for the statuses of `retries` and the
+    error types of `retried_types`.
     """
 
     version: str = "1.18.33"
@@ -84,6 +89,9 @@ class Behaviour:
     answer: Callable[[Request, Answer], Answer] = _same
     model_call: Callable[[dict[str, Any]], dict[str, Any]] = _same_call
     keeps: Callable[[dict[str, Any]], dict[str, Any]] = _as_told
+    obeyed: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_configured
+    refuses_all: bool = True
+    remembers_always: bool = True
     per_directory: bool = True
     replays: bool = False
     newest_ear_only: bool = False

@@ -8,16 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.fakes.opencode.answers import not_found, unknown_error
+from harness.fakes.opencode.attachments import spelled_out
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.events import Bus
 from harness.fakes.opencode.ids import new_id, now
 from harness.fakes.opencode.questions import Questions
 from harness.fakes.opencode.sessions import Message, Session
-from harness.fakes.opencode.settings import Provider
+from harness.fakes.opencode.settings import Settings
 from harness.fakes.opencode.store import Store
 from harness.fakes.opencode.turn import Turn
-
-AGENTS = ("build", "explore", "general", "plan")
 
 
 class UnknownAgent(Exception):
@@ -27,10 +26,9 @@ class UnknownAgent(Exception):
 class Core:
     """What all routes share. Lives on one event loop."""
 
-    def __init__(
-        self, providers: Mapping[str, Provider], folder: str, behaviour: Behaviour, store: Store | None = None
-    ) -> None:
-        self.providers, self.folder, self.behaviour, self._store = providers, folder, behaviour, store
+    def __init__(self, settings: Settings, folder: str, behaviour: Behaviour, store: Store | None = None) -> None:
+        self.settings, self.providers = settings, settings.providers
+        self.folder, self.behaviour, self._store = folder, behaviour, store
         self.bus = Bus(behaviour)
         self.questions = Questions(behaviour.asks_per_directory)
         self.sessions: dict[str, Session] = store.read() if store is not None else {}
@@ -111,29 +109,32 @@ class Core:
 
     def add_user_message(self, session: Session, body: Mapping[str, Any]) -> Message:
         """Take a prompt down; raises UnknownAgent."""
-        agent = body.get("agent") or "build"
-        if agent not in AGENTS:
-            raise UnknownAgent(agent)
-        model = body.get("model") or self._default_model(session)
+        name = body.get("agent") or self.settings.default_agent
+        agent = self.settings.agents.get(name)
+        if agent is None:
+            raise UnknownAgent(name)
+        model = body.get("model") or agent.model or self._default_model(session)
         id_ = new_id("msg")
         info: dict[str, Any] = {
             "id": id_,
             "sessionID": session.id,
             "role": "user",
             "time": {"created": now()},
-            "agent": agent,
+            "agent": name,
             "model": {"providerID": model["providerID"], "modelID": model["modelID"]},
         }
         info |= {key: body[key] for key in ("system", "tools") if body.get(key) is not None}
         if body.get("variant") is not None:
             info["model"]["variant"] = body["variant"]
+        if body.get("tools"):
+            session.restrict(body["tools"])
         message = Message(info)
         session.messages[id_] = message
-        session.info["agent"] = agent
+        session.info["agent"] = name
         session.info["model"] = {"id": model["modelID"], "providerID": model["providerID"], "variant": "default"}
         self.emit_session(session)
         self.emit_message(session, message)
-        for part in body["parts"]:
+        for part in (spelled for told in body["parts"] for spelled in spelled_out(told)):
             part_id = new_id("prt")
             message.parts[part_id] = {**part, "id": part_id, "sessionID": session.id, "messageID": id_}
             self.emit_part(session, message, part_id)
@@ -144,6 +145,8 @@ class Core:
         user = session.last("user")
         if user is not None:
             return dict(user.info["model"])
+        if self.settings.model is not None:
+            return self.settings.model
         provider, entry = next(iter(self.providers.items()))
         return {"providerID": provider, "modelID": sorted(entry.models)[0]}
 

@@ -69,6 +69,7 @@ def _encode(url: str, provider: Provider, body: dict[str, Any], version: str) ->
         ("authorization", f"Bearer {provider.api_key}"),
         ("content-type", "application/json"),
         ("user-agent", f"opencode/{version}"),
+        *provider.headers,
         ("content-length", str(len(data))),
     )
     return encode_request("POST", address.path, headers, data)

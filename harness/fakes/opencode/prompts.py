@@ -9,7 +9,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from harness.fakes.opencode.rules import Rule, is_offered
 from harness.fakes.opencode.sessions import Message, Session
+from harness.fakes.opencode.settings import ModelRef, Settings
 
 TOOLS = (
     "bash",
@@ -24,8 +26,6 @@ TOOLS = (
     "webfetch",
     "write",
 )
-_NOT_FOR_CHILDREN = frozenset({"question", "task", "todowrite"})
-_MAX_TOKENS = 32000
 
 TURN = "You are opencode, an agent that helps with software engineering tasks. Use the tools at hand."
 TITLE = "You are a title generator. You answer with a title for the conversation, and with nothing else."
@@ -39,32 +39,34 @@ CONTINUE = (
 )
 
 
-def turn_call(session: Session, model: str, user: Message) -> dict[str, Any]:
+def turn_call(settings: Settings, session: Session, user: Message) -> dict[str, Any]:
     """The call for one step of a turn."""
-    system = "\n".join(filter(None, (TURN, user.info.get("system"))))
-    tools = [tool for tool in TOOLS if _is_offered(tool, session, user)]
-    offered = {"tools": [_tool(name) for name in tools], "tool_choice": "auto"} if tools else {}
+    agent, model = settings.agents[user.info["agent"]], user.info["model"]
+    system = "\n".join(filter(None, (agent.prompt or TURN, user.info.get("system"))))
+    tools = offered(settings, session, user)
+    told = {"tools": [_tool(name) for name in tools], "tool_choice": "auto"} if tools else {}
     return {
-        "model": model,
-        "max_tokens": _MAX_TOKENS,
+        "model": model["modelID"],
+        "max_tokens": settings.max_tokens(model),
+        **agent.options,
         "messages": [{"role": "system", "content": system}, *conversation(session)],
-        **offered,
+        **told,
         "stream": True,
         "stream_options": {"include_usage": True},
     }
 
 
-def title_call(model: str, user: Message) -> dict[str, Any]:
+def title_call(settings: Settings, model: ModelRef, user: Message) -> dict[str, Any]:
     """The call for a session's title."""
     asked = {"role": "user", "content": "Generate a title for this conversation:\n"}
-    return _plain_call(model, TITLE, [asked, *_told(user)])
+    return _plain_call(settings, model, TITLE, [asked, *_told(user)])
 
 
-def summary_call(session: Session, model: str) -> dict[str, Any]:
+def summary_call(settings: Settings, session: Session, model: ModelRef) -> dict[str, Any]:
     """The call for a compaction's summary."""
     said = "\n\n".join(f"[{_who(message)}]: {text}" for message, text in _texts(session))
     asked = f"Here is the conversation so far:\n\n<conversation>\n{said}\n</conversation>\n\n{_WANTED}"
-    return _plain_call(model, SUMMARY, [{"role": "user", "content": asked}])
+    return _plain_call(settings, model, SUMMARY, [{"role": "user", "content": asked}])
 
 
 def conversation(session: Session) -> list[dict[str, Any]]:
@@ -77,10 +79,10 @@ def conversation(session: Session) -> list[dict[str, Any]]:
     return [told for message in messages for told in _told(message)]
 
 
-def _plain_call(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _plain_call(settings: Settings, model: ModelRef, system: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "model": model,
-        "max_tokens": _MAX_TOKENS,
+        "model": model["modelID"],
+        "max_tokens": settings.max_tokens(model),
         "messages": [{"role": "system", "content": system}, *messages],
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -89,13 +91,18 @@ def _plain_call(model: str, system: str, messages: list[dict[str, Any]]) -> dict
 
 def _told(message: Message) -> Iterable[dict[str, Any]]:
     if message.info["role"] == "user":
-        parts = message.parts.values()
-        texts = [part["text"] for part in parts if part["type"] == "text" and part["text"]]
-        texts += ["What did we do so far?" for part in parts if part["type"] == "compaction"]
-        return [{"role": "user", "content": "".join(texts)}] if texts else []
+        texts = _told_by_user(message)
+        content = [{"type": "text", "text": text} for text in texts]
+        return [{"role": "user", "content": content if len(texts) > 1 else texts[0]}] if texts else []
     if "error" in message.info and message.info["error"]["name"] != "MessageAbortedError":
         return []
     return _told_by_assistant(message)
+
+
+def _told_by_user(message: Message) -> list[str]:
+    parts = message.parts.values()
+    texts = [part["text"] for part in parts if part["type"] == "text" and part["text"] and not part.get("ignored")]
+    return texts + ["What did we do so far?" for part in parts if part["type"] == "compaction"]
 
 
 def _told_by_assistant(message: Message) -> list[dict[str, Any]]:
@@ -135,14 +142,15 @@ def _who(message: Message) -> str:
     return str(message.info["role"]).capitalize()
 
 
-def _is_offered(tool: str, session: Session, user: Message) -> bool:
-    if session.parent is not None and session.info.get("agent") == "general" and tool in _NOT_FOR_CHILDREN:
-        return False
-    wanted = user.info.get("tools") or {}
-    if wanted.get(tool, wanted.get("*")) is False:
-        return False
-    denied = [rule for rule in session.permission if rule["pattern"] == "*" and rule["permission"] in ("*", tool)]
-    return not (denied and denied[-1]["action"] == "deny")
+def rules_of(settings: Settings, session: Session, user: Message) -> list[Rule]:
+    """The rules under which a turn stands: those of its agent, and over them those of the session."""
+    return [*settings.agents[user.info["agent"]].rules, *session.permission]
+
+
+def offered(settings: Settings, session: Session, user: Message) -> list[str]:
+    """The tools of which the model is told."""
+    rules, wanted = rules_of(settings, session, user), user.info.get("tools") or {}
+    return [tool for tool in TOOLS if wanted.get(tool) is not False and is_offered(rules, tool)]
 
 
 def _tool(name: str) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from harness.fakes.opencode.ids import new_id
+from harness.fakes.opencode.rules import Rule, decided
 
 Kind = Literal["permission", "question"]
 
@@ -25,16 +28,23 @@ class Asked:
         """The question's id."""
         return str(self.listed["id"])
 
+    def is_allowed(self, rules: Sequence[Rule]) -> bool:
+        """Whether rules allow the permission that is asked for, for all that it is wanted for."""
+        wanted = self.listed["patterns"]
+        return all(decided(rules, self.listed["permission"], pattern) == "allow" for pattern in wanted)
+
 
 class Questions:
     """The open questions; one that nobody answers stays, even after its turn was aborted.
 
-    Unless `per_directory`, those of all directories are those of each.
+    What was allowed for always in a directory is kept, for as long as the server lives. Unless
+    `per_directory`, the questions of all directories are those of each.
     """
 
     def __init__(self, per_directory: bool = True) -> None:
         self._per_directory = per_directory
         self._open: dict[str, Asked] = {}
+        self._always: defaultdict[str, list[Rule]] = defaultdict(list)
 
     def ask(self, kind: Kind, directory: str, listed: dict[str, Any]) -> Asked:
         """Open a question."""
@@ -57,11 +67,30 @@ class Questions:
     def _is_in(self, asked: Asked, directory: str) -> bool:
         return asked.directory == directory or not self._per_directory
 
+    def take_rejected(self, session: str) -> list[Asked]:
+        """Close the permissions that a session still asks for once one of them was refused, and hand them over."""
+        return self._taken(self._permissions(session))
 
-def is_allowed(rules: list[dict[str, str]], permission: str, pattern: str, default: str) -> str:
-    """`allow`, `ask` or `deny`: what the last rule that speaks of it says."""
-    action = default
-    for rule in rules:
-        if rule["permission"] in ("*", permission) and rule["pattern"] in ("*", pattern):
-            action = rule["action"]
-    return action
+    def take_allowed(self, session: str, directory: str) -> list[Asked]:
+        """Close the permissions that a session still asks for and that are allowed for always, and hand them over."""
+        rules = self._always[directory]
+        return self._taken([asked for asked in self._permissions(session) if asked.is_allowed(rules)])
+
+    def allow_always(self, asked: Asked) -> None:
+        """Do not ask any more for what is like `asked`."""
+        allowed = [
+            {"permission": asked.listed["permission"], "pattern": pattern, "action": "allow"}
+            for pattern in asked.listed["always"]
+        ]
+        self._always[asked.directory] += allowed
+
+    def allowed_always(self, directory: str) -> tuple[Rule, ...]:
+        """What was allowed for always in a directory, as rules."""
+        return tuple(self._always[directory])
+
+    def _permissions(self, session: str) -> list[Asked]:
+        of_session = (asked for asked in self._open.values() if asked.listed["sessionID"] == session)
+        return [asked for asked in of_session if asked.kind == "permission"]
+
+    def _taken(self, some: Iterable[Asked]) -> list[Asked]:
+        return [self._open.pop(asked.id) for asked in some]

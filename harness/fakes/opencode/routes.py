@@ -19,7 +19,7 @@ from harness.fakes.opencode.answers import (
     page,
     unknown_error,
 )
-from harness.fakes.opencode.core import AGENTS, Core, UnknownAgent
+from harness.fakes.opencode.core import Core, UnknownAgent
 from harness.fakes.opencode.doc import document
 from harness.fakes.opencode.payload import check_prompt
 from harness.fakes.opencode.questions import Asked, Kind
@@ -199,7 +199,8 @@ class Routes:
             self._tell_error(session, f"ProviderModelNotFoundError: {unknown}")
 
     def _tell_unknown_agent(self, session: Session, unknown: UnknownAgent) -> None:
-        self._tell_error(session, f'Agent not found: "{unknown}". Available agents: {", ".join(AGENTS)}')
+        known = ", ".join(self._core.settings.agents)
+        self._tell_error(session, f'Agent not found: "{unknown}". Available agents: {known}')
 
     def _tell_error(self, session: Session, message: str) -> None:
         error = {"name": "UnknownError", "data": {"message": message}}
@@ -235,22 +236,34 @@ class Routes:
             raise bad_request(f'Expected {wanted}, got "{reply}"\n  at ["{key}"]')
 
     def _replied(self, asked: Asked, body: dict[str, Any]) -> Answer:
-        replied = {"sessionID": asked.listed["sessionID"], "requestID": asked.id, "reply": body["reply"]}
-        self._core.bus.emit(asked.directory, "permission.replied", replied)
-        return self._settle(asked, body)
+        """Settle a permission, and with it what its session still asks for that follows from the reply."""
+        reply, questions, session = body["reply"], self._core.questions, str(asked.listed["sessionID"])
+        settled = [(asked, body)]
+        if reply == "reject" and self._core.behaviour.refuses_all:
+            settled += [(other, {"reply": reply}) for other in questions.take_rejected(session)]
+        if reply == "always" and self._core.behaviour.remembers_always:
+            questions.allow_always(asked)
+            settled += [(other, {"reply": reply}) for other in questions.take_allowed(session, asked.directory)]
+        for one, said in settled:
+            replied = {"sessionID": session, "requestID": one.id, "reply": reply}
+            self._core.bus.emit(one.directory, "permission.replied", replied)
+            self._settle(one, said)
+        return json_answer(True)
 
     async def _question_reply(self, call: Call) -> Answer:
         body = call.body() or {}
         asked = self._taken("question", call.names[0], call.directory)
         told = {"sessionID": asked.listed["sessionID"], "requestID": asked.id, "answers": body.get("answers", [])}
         self._core.bus.emit(asked.directory, "question.replied", told)
-        return self._settle(asked, {"reply": "once", "answers": body.get("answers", [])})
+        self._settle(asked, {"reply": "once", "answers": body.get("answers", [])})
+        return json_answer(True)
 
     async def _question_reject(self, call: Call) -> Answer:
         asked = self._taken("question", call.names[0], call.directory)
         told = {"sessionID": asked.listed["sessionID"], "requestID": asked.id}
         self._core.bus.emit(asked.directory, "question.rejected", told)
-        return self._settle(asked, {"reply": "reject"})
+        self._settle(asked, {"reply": "reject"})
+        return json_answer(True)
 
     def _taken(self, kind: Kind, id_: str, directory: str | None) -> Asked:
         asked = self._core.questions.take(kind, id_, directory)
@@ -260,10 +273,9 @@ class Routes:
             raise Refused(json_answer(told, 404))
         return asked
 
-    def _settle(self, asked: Asked, reply: dict[str, Any]) -> Answer:
+    def _settle(self, asked: Asked, reply: dict[str, Any]) -> None:
         if not asked.answer.done():
             asked.answer.set_result(reply)
-        return json_answer(True)
 
 
 def _pattern(path: str) -> re.Pattern[str]:

@@ -15,7 +15,7 @@ from harness.fakes.opencode.answers import Answer, unauthorized
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.core import Core
 from harness.fakes.opencode.routes import EVENT_PATHS, Routes, directory_of
-from harness.fakes.opencode.settings import providers_of
+from harness.fakes.opencode.settings import settings_of
 from harness.fakes.opencode.store import Store
 
 _STREAM = (
@@ -55,7 +55,9 @@ class OpencodeServer:
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
         """Listen; from here on `url` is known."""
-        self._core = Core(providers_of(self._settings), str(self._folder), self._behaviour, self._store)
+        self._core = Core(
+            settings_of(self._behaviour.obeyed(self._settings)), str(self._folder), self._behaviour, self._store
+        )
         self._routes = Routes(self._core)
         await self._http.start(host, port)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -76,6 +77,12 @@ class Session:
         """The id of the session that this one is a child of."""
         parent = self.info.get("parentID")
         return None if parent is None else str(parent)
+
+    def restrict(self, tools: Mapping[str, bool]) -> None:
+        """Switch tools on and off by name, from here on: these are the session's rules now, and no others."""
+        actions = {True: "allow", False: "deny"}
+        self.permission = [{"permission": tool, "pattern": "*", "action": actions[on]} for tool, on in tools.items()]
+        self.info["permission"] = self.permission
 
     def shown(self) -> dict[str, Any]:
         """The session as routes and events show it."""

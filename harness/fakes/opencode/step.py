@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from harness.exchange import parse_json
 from harness.fakes.opencode.ids import new_id, now
 from harness.fakes.opencode.sessions import Message, Session, no_tokens
 
@@ -77,6 +78,7 @@ class Step:
         index = int(call.get("index", 0))
         function = call.get("function") or {}
         if index not in self._call_parts:
+            self._tell_running()
             state = {"status": "pending", "input": {}, "raw": ""}
             name = str(function.get("name", ""))
             part = self.add_part({"type": "tool", "tool": name, "callID": str(call.get("id")), "state": state})
@@ -85,7 +87,16 @@ class Step:
 
     def end(self) -> None:
         """The stream is over; the text under way is not closed yet."""
+        if len(self._call_parts) > 1:
+            self._tell_running()
         self.calls = [(part_id, "".join(pieces)) for part_id, pieces in self._arguments.items()]
+
+    def _tell_running(self) -> None:
+        """The calls so far are whole; one alone is told when it runs, of several each before the next."""
+        for part_id, pieces in self._arguments.items():
+            part, arguments = self.message.parts[part_id], parse_json("".join(pieces).encode())
+            if part["state"]["status"] == "pending" and isinstance(arguments, dict):
+                self.set_state(part_id, {"status": "running", "input": arguments, "time": {"start": now()}})
 
     def finish(self) -> str:
         """Tell how the step finished; the reason."""

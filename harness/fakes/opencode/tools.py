@@ -8,17 +8,20 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.fakes.opencode.attachments import numbered
 from harness.fakes.opencode.ids import now
-from harness.fakes.opencode.prompts import TOOLS
-from harness.fakes.opencode.questions import is_allowed
+from harness.fakes.opencode.prompts import offered, rules_of
+from harness.fakes.opencode.rules import decided, permission_of, relevant
 from harness.fakes.opencode.step import Step
 
 if TYPE_CHECKING:
     from harness.fakes.opencode.core import Core
 
 _NEEDED = {"read": "filePath", "bash": "command", "question": "questions", "task": "prompt"}
+_WANTED = {"glob": "pattern", "grep": "pattern", "webfetch": "url", "edit": "filePath", "write": "filePath"}
 _REJECTED = "The user rejected permission to use this specific tool call"
 _DENIED = "The user has specified a rule which prevents you from using this specific tool call."
+_NO_TOOLS = "Model tried to call unavailable tool 'invalid'. Available tools: ."
 _INVALID = "The arguments provided to the tool are invalid: "
 
 
@@ -40,6 +43,7 @@ class _Run:
         self._core, self._step, self._part_id = core, step, part_id
         self._part = step.message.parts[part_id]
         self._name = str(self._part["tool"])
+        self._user = step.session.messages[str(step.message.info["parentID"])]
         self._began = now()
         self._input: dict[str, Any] = {}
 
@@ -49,8 +53,13 @@ class _Run:
         except ValueError:
             shown = f"Invalid input for tool {self._name}: JSON parsing failed: Text: {arguments}."
             return self._invalid(f"{shown}\nError message: JSON Parse error: Expected '}}'")
-        if self._name not in TOOLS:
-            known = ", ".join(sorted((*TOOLS, "invalid")))
+        tools = offered(self._core.settings, self._step.session, self._user)
+        if not tools:
+            self._set("running", time={"start": self._began})
+            self._set("error", error=_NO_TOOLS, time={"start": self._began, "end": now()})
+            return True
+        if self._name not in tools:
+            known = ", ".join(sorted((*tools, "invalid")))
             return self._invalid(f"Model tried to call unavailable tool '{self._name}'. Available tools: {known}.")
         try:
             await self._perform()
@@ -83,6 +92,8 @@ class _Run:
             await self._task()
         else:
             self._set("running", time={"start": self._began})
+            wanted = str(self._input.get(_WANTED.get(self._name, ""), "*"))
+            await self._permitted(permission_of(self._name), wanted, {"metadata": {}, "always": ["*"]})
             self._done(f"{self._name} does nothing in the stand-in", self._name, {"truncated": False})
 
     async def _read(self) -> None:
@@ -91,17 +102,16 @@ class _Run:
         if not path.is_relative_to(self._step.session.directory):
             folder = str(path.parent)
             listed = {"metadata": {"filepath": str(path), "parentDir": folder}, "always": [f"{folder}/*"]}
-            await self._permitted("external_directory", f"{folder}/*", "ask", listed)
+            await self._permitted("external_directory", f"{folder}/*", listed)
+        await self._permitted("read", str(path).removeprefix("/"), {"metadata": {}, "always": ["*"]})
         await asyncio.sleep(0)
         self._show(path)
 
     def _show(self, path: Path) -> None:
-        if not path.is_file():
+        told = numbered(path)
+        if told is None:
             raise ToolFailed(f"File not found: {path}")
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        numbered = "\n".join(f"{number}: {line}" for number, line in enumerate(lines, 1))
-        told = f"<path>{path}</path>\n<type>file</type>\n<content>\n{numbered}\n\n"
-        told += f"(End of file - total {len(lines)} lines)\n</content>"
         display = {"type": "file", "path": str(path), "text": "\n".join(lines), "truncated": False}
         display |= {"lineStart": 1, "lineEnd": len(lines), "totalLines": len(lines)}
         metadata = {"preview": "\n".join(lines[:20]), "truncated": False, "loaded": [], "display": display}
@@ -111,7 +121,7 @@ class _Run:
         command = str(self._input["command"])
         words = shlex.split(command)
         listed = {"metadata": {"command": command}, "always": [f"{words[0]} *" if words else "*"]}
-        await self._permitted("bash", command, "allow", listed, asked_first=True)
+        await self._permitted("bash", command, listed, asked_first=True)
         said = " ".join(words[1:]) + "\n" if words[:1] == ["echo"] else "(the stand-in runs nothing but echo)\n"
         for output in ("", said):
             self._set("running", metadata={"output": output}, time={"start": self._began})
@@ -140,7 +150,18 @@ class _Run:
     async def _task(self) -> None:
         agent, description = str(self._input.get("subagent_type", "general")), str(self._input.get("description", ""))
         parent = self._step.session
-        deny = [{"permission": "task", "pattern": "*", "action": "deny"}]
+        known = self._core.settings.agents.get(agent)
+        if known is None:
+            self._set("running", time={"start": self._began})
+            raise ToolFailed(f"Unknown agent type: {agent} is not a valid agent type")
+        listed = {"metadata": {"description": description, "subagent_type": agent}, "always": ["*"]}
+        await self._permitted("task", agent, listed)
+        spoken_of = {rule["permission"] for rule in known.rules}
+        deny = [
+            {"permission": name, "pattern": "*", "action": "deny"}
+            for name in ("todowrite", "task")
+            if name not in spoken_of
+        ]
         wanted = {
             "title": f"{description} (@{agent} subagent)",
             "parentID": parent.id,
@@ -148,8 +169,8 @@ class _Run:
             "agent": agent,
         }
         child = self._core.create(parent.directory, wanted)
-        model = dict(self._step.message.info)
-        used = {"modelID": model["modelID"], "providerID": model["providerID"]}
+        model = self._step.message.info
+        used = known.model or {"modelID": model["modelID"], "providerID": model["providerID"]}
         metadata = {"parentSessionId": parent.id, "sessionId": child.id, "model": used}
         for _ in range(2):
             self._set("running", title=description, metadata=metadata, time={"start": self._began})
@@ -166,12 +187,16 @@ class _Run:
         self._done(told, description, {**metadata, "truncated": False})
 
     async def _permitted(
-        self, permission: str, pattern: str, default: str, listed: dict[str, Any], asked_first: bool = False
+        self, permission: str, pattern: str, listed: dict[str, Any], asked_first: bool = False
     ) -> None:
         session = self._step.session
-        action = is_allowed(session.permission, permission, pattern, default)
+        rules = rules_of(self._core.settings, session, self._user)
+        always = self._core.questions.allowed_always(session.directory)
+        action = decided([*rules, *always], permission, pattern)
         if action == "deny":
-            raise ToolFailed(_DENIED)
+            if asked_first:
+                self._set("running", time={"start": self._began})
+            raise ToolFailed(f"{_DENIED} Here are some of the relevant rules {relevant(rules, permission)}")
         if action == "ask":
             whole = {"sessionID": session.id, "permission": permission, "patterns": [pattern], **listed}
             asked = self._core.questions.ask("permission", session.directory, {**whole, "tool": self._tool_reference()})
@@ -193,4 +218,6 @@ class _Run:
         self._set("completed", output=output, metadata=metadata, title=title, time=time)
 
     def _set(self, status: str, tool: str | None = None, **state: Any) -> None:
+        if self._part["state"]["status"] == status == "running" and state.keys() == {"time"}:
+            return  # the step has told it
         self._step.set_state(self._part_id, {"status": status, "input": self._input, **state}, tool)

@@ -101,7 +101,7 @@ class Turn:
     # Steps
 
     async def _take_step(self, user: Message) -> Next:
-        model = self._model(user)
+        self._check_model(user)
         self._step = step = Step(self._core, self.session, self._new_answer(user))
         self._core.emit_message(self.session, step.message)
         if user.id not in self._summarised:
@@ -112,7 +112,7 @@ class Turn:
                 self._core.begin(self._make_title(user))
         self._tell_status({"type": "busy"})
         try:
-            await self._call(step, user, lambda: prompts.turn_call(self.session, model, user))
+            await self._call(step, user, lambda: prompts.turn_call(self._core.settings, self.session, user))
         except ModelFailed as failed:
             if failed.overflow:
                 self._core.emit(self.session, "session.error", error=failed.error)
@@ -156,12 +156,10 @@ class Turn:
         self._phase = "working"
         self._tell_status({"type": "busy"})
 
-    def _model(self, user: Message) -> str:
+    def _check_model(self, user: Message) -> None:
         wanted = user.info["model"]
-        provider = self._core.providers.get(wanted["providerID"])
-        if provider is None or wanted["modelID"] not in provider.models:
+        if not self._core.settings.knows(wanted):
             raise UnknownModel(f"Model not found: {wanted['providerID']}/{wanted['modelID']}.")
-        return str(wanted["modelID"])
 
     def _new_answer(self, user: Message, **changes: Any) -> Message:
         agent = user.info["agent"]
@@ -191,13 +189,14 @@ class Turn:
         self._add_user_message(user, {"type": "compaction", "auto": True, "overflow": True})
 
     async def _compact(self, user: Message) -> Next:
-        model = self._model(user)
+        self._check_model(user)
         message = self._new_answer(user, mode="compaction", agent="compaction", summary=True)
         self._step = step = Step(self._core, self.session, message)
         self._core.emit_message(self.session, message)
         self._tell_status({"type": "busy"})
         try:
-            await self._call(step, user, lambda: prompts.summary_call(self.session, model))
+            model = user.info["model"]
+            await self._call(step, user, lambda: prompts.summary_call(self._core.settings, self.session, model))
         except ModelFailed as failed:
             if not failed.overflow:
                 self._tell_failed(step, failed.error)
@@ -229,8 +228,10 @@ class Turn:
     # Beside the turn
 
     async def _make_title(self, user: Message) -> None:
-        provider = self._core.providers[user.info["model"]["providerID"]]
-        body = prompts.title_call(str(user.info["model"]["modelID"]), user)
+        small = self._core.settings.small_model
+        model = small if small is not None and self._core.settings.knows(small) else user.info["model"]
+        provider = self._core.providers[model["providerID"]]
+        body = prompts.title_call(self._core.settings, model, user)
         said: list[str] = []
         try:
             async for chunk in stream_call(provider, body, self._behaviour):

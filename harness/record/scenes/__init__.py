@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness.record.scenario import SCENARIOS, Scenario
-from harness.record.scenes import failures, hearing, interference, questions, surface, turns
+from harness.record.scenes import configured, failures, hearing, interference, processes, questions, surface, turns
 
-_MODULES = (surface, turns, failures, interference, questions, hearing)
+_MODULES = (surface, turns, failures, interference, questions, hearing, configured, processes)
 
 
 def scenarios() -> tuple[Scenario, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.fakes.model.script import Answer, ToolCall
 from harness.record.scenario import scenario, turn_of
 from harness.record.stage import MODEL, Stage
@@ -65,12 +67,22 @@ def title(stage: Stage) -> None:
 
 @scenario
 def text_parts(stage: Stage) -> None:
-    """Several text parts, and a part that is left out."""
+    """Several text parts, one that is ignored, texts as files, and a part that names an agent."""
+    (stage.project_folder / "told.txt").write_text("a line\nanother\n", encoding="utf-8")
+    text = {"type": "text", "text": "one"}
+    file = {"type": "file", "mime": "text/plain", "filename": "told.txt"}
+    prompts: tuple[list[dict[str, Any]], ...] = (
+        [text, {"type": "text", "text": "two"}, {"type": "text", "text": "three", "ignored": True}],
+        [text, {**file, "url": "data:text/plain;base64,aGVsbG8="}],
+        [{**file, "url": f"file://{stage.project}/told.txt"}],
+        [text, {"type": "agent", "name": "general"}],
+    )
     heard = stage.listen()
-    session = stage.session()
-    parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
-    stage.prompt(session, "", parts=parts)
-    stage.idle(heard, session)
+    for parts in prompts:
+        session = stage.session()
+        stage.prompt(session, "", parts=parts)
+        stage.idle(heard, session)
+        stage.call("GET", f"/session/{session}/message")
 
 
 @scenario
