@@ -14,6 +14,7 @@ from harness.check import NotMeasured
 from harness.errors import HarnessError
 from harness.exchange import Exchange, Hop, Request, request_to_json
 from harness.fakes.model.script import SUMMARY, Answer, Rule
+from harness.spoilt_keys import name_of_spoilt, spoilt
 from harness.tap_script import TapRule
 from harness.world import World, apply_view, view
 
@@ -114,6 +115,14 @@ class Client:
     def secret(self, key: str) -> str:
         """The key itself, for headers that are not as they should be."""
         return self._keys[key]
+
+    def spoilt(self, key: str, how: str) -> str | None:
+        """The key as `harness.spoilt_keys` spoils it; None where it cannot be spoilt so."""
+        asked = {"key": key, "spoilt": how}
+        seen = self._world.act("client", f"{key} {how}", asked, lambda: {"there": how in spoilt(self._keys[key])})
+        if not seen["there"]:
+            return None
+        return spoilt(self._keys[key])[how] if self._running else f"[secret:{name_of_spoilt(key, how)}]"
 
     def begin(self, label: str, request: Request, key: str | None = None) -> Call:
         """Send `request` with the target's key of that name in the background."""

@@ -40,6 +40,7 @@ from harness.opencode_processes import Processes
 from harness.parts import PACE, Chain, Part, Say, models_of
 from harness.readiness import await_ready
 from harness.redaction import Redactor
+from harness.spoilt_keys import name_of_spoilt, spoilt
 from harness.stand_ins import StandIn
 from harness.supervised import StartFailed, Supervised
 from harness.target import Start, Target, mentions, told_port
@@ -174,6 +175,8 @@ def launched_on(
             secrets_: dict[str, str] = {}
             for name, secret in keys.obtain(target, values):
                 redactor.add(f"key.{name}", secret)
+                for how, nearly in spoilt(secret).items():
+                    redactor.add(name_of_spoilt(name, how), nearly)
                 secrets_[name] = secret
             say("its keys are had", ", ".join(secrets_))
         live = LiveTarget(base.engine, base.journal, values["url"], secrets_, target.deadline, base.behind)

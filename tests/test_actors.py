@@ -123,6 +123,15 @@ def test_whether_a_key_was_had_is_on_record(world: LiveWorld, stage: Stage) -> N
     assert (replayed.has("main"), replayed.has("past")) == (True, False)
 
 
+def test_spoilt_key_is_a_placeholder_in_a_replay(world: LiveWorld, stage: Stage) -> None:
+    client = Client(world, stage, {"main": "sk-abcdefghijklmnop", "short": "sk-a"})
+    assert client.spoilt("main", "without its end") == "sk-abcdefghijklmno"
+    assert client.spoilt("short", "without its end") is None
+    replayed = Client(again(world, stage), None, {"main": "[secret:key.main]", "short": "[secret:key.short]"})
+    assert replayed.spoilt("main", "without its end") == "[secret:key.main without its end]"
+    assert replayed.spoilt("short", "without its end") is None
+
+
 def test_client_that_leaves_is_shown_the_exchange_as_gone(world: LiveWorld, stage: Stage) -> None:
     assert Client(world, stage, {}).begin("ask", GET).leave().end == "gone"
 

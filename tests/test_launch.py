@@ -133,6 +133,12 @@ def test_log_of_a_running_target_is_without_its_secrets() -> None:
         assert launch.log() == "[secret:key.main]\n"
 
 
+def test_log_of_a_running_target_is_without_its_spoilt_keys() -> None:
+    says_key = "import os, time; print(os.environ['ENDPOINT_KEY'][:-1], flush=True); time.sleep(600)"
+    with up(started(("{python}", "-c", says_key), ready=Ready(path=None, log=".", within=30))) as launch:
+        assert launch.log() == "[secret:key.main without its end]\n"
+
+
 def test_what_a_running_target_writes_is_heard() -> None:
     ready = "import time; print('up', flush=True); time.sleep(600)"
     with up(started(("{python}", "-c", ready), ready=Ready(path=None, log=".", within=30))) as launch:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.mutants.endpoint_access import ACCESS
+from harness.mutants.endpoint_doors import DOORS
 from harness.mutants.endpoint_extremes import EXTREMES
 from harness.mutants.endpoint_faults import FAULTS
 from harness.mutants.endpoint_grudges import GRUDGES
@@ -249,6 +250,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *TURNS,
     *KEYS,
     *ACCESS,
+    *DOORS,
     *REQUESTS,
     *EXTREMES,
     *REFUSALS,

@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
+from unicodedata import normalize
+from urllib.parse import unquote
 
 from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.access import authenticate, bearer, list_agents, refuse_key
@@ -192,6 +194,25 @@ ACCESS: tuple[Mutant[Parts], ...] = (
     changing("consent_told", "tells agents without consent from unknown ones", "AE-SCOPE-2", in_scope=_tell_consent),
     changing("case_ignored", "ignores the case of model ids", "AE-SCOPE-3", parse=_with_model(str.lower)),
     changing("model_trimmed", "trims space off model ids", "AE-SCOPE-3", parse=_with_model(str.strip)),
+    changing(
+        "provider_cut",
+        "takes a provider off model ids",
+        "AE-SCOPE-3",
+        parse=_with_model(lambda model: model.removeprefix("openai/")),
+    ),
+    changing(
+        "last_slash_cut",
+        "takes a slash off the end of model ids",
+        "AE-SCOPE-3",
+        parse=_with_model(lambda model: model.removesuffix("/")),
+    ),
+    changing("model_decoded", "percent-decodes model ids", "AE-SCOPE-3", parse=_with_model(unquote)),
+    changing(
+        "model_normalised",
+        "brings model ids into a compatibility form",
+        "AE-SCOPE-3",
+        parse=_with_model(lambda model: normalize("NFKC", model)),
+    ),
     changing(
         "slashed_agent_cut",
         "takes what follows the last slash for the agent",

@@ -148,6 +148,9 @@ def test_a_revoked_key_is_refused_from_the_next_request_on(
     if revoked.status is None or not 200 <= revoked.status < 300:
         raise Inconclusive(f"the key could not be revoked as [mint.revoke] describes: {shown(revoked)}")
     expect_refusal(use(client, "after", request, minted), {401}, f"a revoked key on {route}", MEND_ENDED)
+    if route == "completions":
+        streamed = use(client, "after, streamed", ask(agent.id, nonce("asked"), stream=True), minted)
+        expect_refusal(streamed, {401}, "a revoked key on completions, streamed", MEND_ENDED)
 
 
 @pytest.mark.waits
@@ -156,7 +159,12 @@ def test_an_expired_key_is_refused_from_the_next_request_on(
     client: Client, minter: Minter, clock: Clock, nonce: Callable[[str], str], agent: Agent
 ) -> None:
     """It works while its time lasts, also when it was used before; on each route a key of its own is tried."""
-    requests = {"models": MODELS, "completions": ask(agent.id, nonce("asked"))}
+    asked = nonce("asked")
+    requests = {
+        "models": MODELS,
+        "completions": ask(agent.id, asked),
+        "completions, streamed": ask(agent.id, asked, stream=True),
+    }
     keys = {route: expect_minted(minter.mint(f"mint for {route}", [agent.id], expiring=True)) for route in requests}
     for route, minted in keys.items():
         before = use(client, f"before: {route}", MODELS, minted)

@@ -49,6 +49,18 @@ def test_an_agent_without_consent_is_not_found(
 
 
 @pytest.mark.requirement("AE-SCOPE-1")
+def test_an_agent_without_consent_and_without_a_model_is_not_found(
+    client: Client,
+    nonce: Callable[[str], str],
+    modelless_outsider: tuple[KeyFacts, Agent],
+    expect_not_found: Callable[[Exchange], None],
+) -> None:
+    """What an agent lacks is told to those who may use it."""
+    its_key, without = modelless_outsider
+    expect_not_found(client.send("refused", ask(without.id, nonce("refused")), key=its_key.name))
+
+
+@pytest.mark.requirement("AE-SCOPE-1")
 @pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 def test_an_agent_that_does_not_exist_is_not_found(
     client: Client,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from harness.actors import Client, JournalReader, Script
 from harness.chat import ask, error_of, prompts_in
 from harness.check import NotApplicable, NotMeasured, expect
-from harness.exchange import Exchange
+from harness.exchange import Exchange, Request
 from harness.expectations import expect_completion, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
 from harness.target import Agent, Facts
@@ -23,11 +24,18 @@ MEND_WHOLE = "do not split the id at slashes: the whole of it names the agent"
 LOOK_ALIKES = {"a": "\u0430", "c": "\u0441", "e": "\u0435", "o": "\u043e", "p": "\u0440", "x": "\u0445", "i": "\u0456"}
 """Latin letters and Cyrillic ones that look the same."""
 
+WIDE = {chr(code): chr(code + 0xFEE0) for code in range(ord("a"), ord("z") + 1)}
+"""Latin letters and those of full width, which Unicode's compatibility forms make the same."""
+
 VARIANTS: dict[str, Callable[[str], str]] = {
     "other case": str.swapcase,
     "space before": lambda id_: f" {id_}",
     "space after": lambda id_: f"{id_} ",
     "line break after": lambda id_: f"{id_}\n",
+    "provider before": lambda id_: f"openai/{id_}",
+    "slash after": lambda id_: f"{id_}/",
+    "percent-encoded": lambda id_: f"%{ord(id_[0]):02x}{id_[1:]}" if id_.isascii() else id_,
+    "full width": lambda id_: next((id_.replace(a, b, 1) for a, b in WIDE.items() if a in id_), id_),
     "prefix": lambda id_: id_[:-1],
     "tail": lambda id_: id_[1:],
     "suffix": lambda id_: f"{id_}x",
@@ -59,17 +67,59 @@ def test_who_may_not_use_an_agent_does_not_learn_that_it_exists(
     stream: bool,
 ) -> None:
     """Status, media type and error are the same as for a name of the same length that nobody has."""
-    nobody = word_of_length(nonce("nobody"), len(outsider.id), {agent.id for agent in target.agents})
+    nobody = nobody_like(outsider, nonce("nobody"), target)
     exists = client.send("exists", ask(outsider.id, "Hello", stream=stream), key=key.name)
     unknown = client.send("unknown", ask(nobody, "Hello", stream=stream), key=key.name)
+    expect_same(exists, outsider.id, unknown, nobody)
+    expect_works()
+
+
+@pytest.mark.requirement("AE-SCOPE-2")
+def test_who_may_not_use_an_agent_without_a_model_does_not_learn_that_it_exists(
+    client: Client,
+    nonce: Callable[[str], str],
+    target: Facts,
+    modelless_outsider: tuple[KeyFacts, Agent],
+    expect_works: Callable[[], None],
+) -> None:
+    """Nor that it cannot be driven."""
+    key, without = modelless_outsider
+    nobody = nobody_like(without, nonce("nobody"), target)
+    exists = client.send("exists", ask(without.id, "Hello"), key=key.name)
+    unknown = client.send("unknown", ask(nobody, "Hello"), key=key.name)
+    expect_same(exists, without.id, unknown, nobody)
+    expect_works()
+
+
+@pytest.mark.requirement("AE-SCOPE-2")
+def test_who_may_not_use_an_agent_learns_nothing_where_single_models_are_described(
+    client: Client, nonce: Callable[[str], str], target: Facts, key: KeyFacts, agent: Agent, outsider: Agent
+) -> None:
+    """The route may be left out, but not tell more than completions do."""
+    nobody = nobody_like(outsider, nonce("nobody"), target)
+    described, exists, unknown = (
+        client.send(label, Request("GET", f"/v1/models/{quote(id_, safe='')}"), key=key.name)
+        for label, id_ in (("in scope", agent.id), ("exists", outsider.id), ("unknown", nobody))
+    )
+    if described.status != 200:
+        raise NotApplicable(f"single models are not described: {shown(described)}")
+    expect_same(exists, outsider.id, unknown, nobody)
+
+
+def nobody_like(agent: Agent, word: str, target: Facts) -> str:
+    """A name of the same length as an agent's that nobody has."""
+    return word_of_length(word, len(agent.id), {known.id for known in target.agents})
+
+
+def expect_same(exists: Exchange, name: str, unknown: Exchange, nobody: str) -> None:
+    """An agent that exists is refused like one that does not, but for the names."""
     expect_refusal(unknown, {404}, "an agent that does not exist", MEND_SAME)
-    same = (exists.status, exists.content_type, nameless(error_of(exists), outsider.id)) == (
+    same = (exists.status, exists.content_type, nameless(error_of(exists), name)) == (
         unknown.status,
         unknown.content_type,
         nameless(error_of(unknown), nobody),
     )
     expect(same, f"the same refusal as for an unknown agent: {shown(unknown)}", shown(exists), MEND_SAME, exists)
-    expect_works()
 
 
 @pytest.mark.requirement("AE-SCOPE-3")
