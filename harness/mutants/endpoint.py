@@ -24,6 +24,7 @@ from harness.mutants.endpoint_refusals import REFUSALS
 from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.endpoint_requests import REQUESTS
 from harness.mutants.endpoint_streams import STREAMS
+from harness.mutants.endpoint_texts import TEXTS
 from harness.mutants.endpoint_turns import TURNS
 from harness.mutants.mutant import Mutant, changing, named, served
 from harness.reference.endpoint.access import accepts, no_such_model, refuse_key, unauthorized
@@ -243,6 +244,7 @@ BASIC: tuple[Mutant[Parts], ...] = (
 MUTANTS: tuple[Mutant[Parts], ...] = (
     *BASIC,
     *REPLIES,
+    *TEXTS,
     *FAULTS,
     *GRUDGES,
     *STREAMS,

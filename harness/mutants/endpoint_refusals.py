@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 from harness.mutants.mutant import Mutant, changing
+from harness.reference.endpoint.agents import Agents, Model, model_of
 from harness.reference.endpoint.chat_request import ChatRequest, parse
 from harness.reference.endpoint.envelope import Refusal, error_body, error_response, turn_failed
 from harness.reference.endpoint.parts import Parts
@@ -84,7 +85,16 @@ class _Breaker:
             raise turn_failed(Failure("opencode is down")) from None
 
 
-_breaker = _Breaker()
+class _ModelBreaker(_Breaker):
+    """Opens likewise, and then refuses before it looks whether the agent has a model."""
+
+    def model_of(self, agents: Agents, agent: str) -> Model:
+        if self._down >= 2 and agents[agent] is None:
+            raise turn_failed(Failure("opencode is down"))
+        return model_of(agents, agent)
+
+
+_breaker, _model_breaker = _Breaker(), _ModelBreaker()
 
 REFUSALS: tuple[Mutant[Parts], ...] = (
     changing(
@@ -94,6 +104,14 @@ REFUSALS: tuple[Mutant[Parts], ...] = (
         parse=_breaker.parse,
         turn_failed=_breaker.turn_failed,
         make_turn=_breaker.make_turn,
+    ),
+    changing(
+        "breaker_before_model",
+        "blames the upstream for an agent without a model",
+        "AE-REQ-8",
+        model_of=_model_breaker.model_of,
+        turn_failed=_model_breaker.turn_failed,
+        make_turn=_model_breaker.make_turn,
     ),
     changing("methods_untold", "does not tell the right method", "AE-REQ-10", not_routed=_without_headers),
     changing("method_unknown", "takes a wrong method for a wrong path", "AE-REQ-10", not_routed=_no_such_path),

@@ -120,6 +120,21 @@ def _text_parts_only(content: object, where: str) -> str:
     return read_content(content, where)
 
 
+def _without_earlier_images(fields: Fields) -> Fields:
+    """Looks for pictures in the last message, where most clients put them, and reads the texts of the others."""
+    *earlier, last = _messages(fields) or [None]
+    if not earlier:
+        return fields
+    return {**fields, "messages": [*map(_without_images, earlier), last]}
+
+
+def _without_images(message: Any) -> Any:
+    parts = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(parts, list):
+        return message
+    return {**message, "content": [part for part in parts if part.get("type") != "image_url"]}
+
+
 def _has_parts_of(*roles: str) -> Callable[[Fields], bool]:
     return lambda fields: any(m["role"] in roles and isinstance(m.get("content"), list) for m in _messages(fields))
 
@@ -154,6 +169,22 @@ def _model_as_text(fields: Fields) -> Fields:
 
 def _without_wishes(fields: Fields) -> Fields:
     return {name: value for name, value in fields.items() if name not in _WISHES}
+
+
+def _without_wishes_of_streams(fields: Fields) -> Fields:
+    return _without_wishes(fields) if fields.get("stream") is True else fields
+
+
+def _with_last_parts_of_others(fields: Fields) -> Fields:
+    """Reads the user's parts, and of the others' the last."""
+    if not _messages(fields):
+        return fields
+    return {**fields, "messages": [_with_last_part_unless_users(message) for message in _messages(fields)]}
+
+
+def _with_last_part_unless_users(message: Any) -> Any:
+    parts = message.get("content") if isinstance(message, dict) and message.get("role") != "user" else None
+    return {**message, "content": parts[-1:]} if isinstance(parts, list) else message
 
 
 def _with_users_parts_alone(fields: Fields) -> Fields:
@@ -231,6 +262,12 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         parse=_changing(_with_users_parts_alone),
     ),
     changing(
+        "last_part_of_others",
+        "reads the last text part of messages that are not the user's",
+        "AE-TURN-4",
+        parse=_changing(_with_last_parts_of_others),
+    ),
+    changing(
         "null_answer_refused",
         "refuses content null beside tool_calls",
         "AE-REQ-4",
@@ -247,6 +284,18 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "unknown_refused", "refuses fields that it does not know", "AE-REQ-5", parse=_refusing(_has_unknown, "body")
     ),
     changing("wishes_dropped", "drops what it cannot do", "AE-REQ-6", parse=_changing(_without_wishes)),
+    changing(
+        "wishes_of_streams_dropped",
+        "drops what it cannot do where it streams",
+        "AE-REQ-6",
+        parse=_changing(_without_wishes_of_streams),
+    ),
+    changing(
+        "earlier_image_dropped",
+        "drops image parts of earlier messages in silence",
+        "AE-REQ-9",
+        parse=_changing(_without_earlier_images),
+    ),
     changing("image_dropped", "drops image parts in silence", "AE-REQ-9", read_content=_text_parts_only),
     changing("tool_dropped", "drops messages of role tool in silence", "AE-REQ-9", parse=_without_role("tool")),
     changing("developer_dropped", "drops developer messages in silence", "AE-REQ-9", parse=_without_role("developer")),

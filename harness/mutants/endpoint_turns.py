@@ -79,6 +79,12 @@ def _up_to_last_user(messages: Sequence[Message]) -> Prompt:
     return to_prompt(messages[: max(n for n, message in enumerate(messages, 1) if message.role == "user")])
 
 
+def _one_system(messages: Sequence[Message]) -> Prompt:
+    """Of what the system says, the model is told the first message."""
+    first = next((each for each in messages if each.role == "system"), None)
+    return to_prompt([each for each in messages if each.role != "system" or each is first])
+
+
 def _in_pairs(messages: Sequence[Message]) -> Prompt:
     """What users said with its answers, and the last of it: more the model is not told."""
     users, answers = ([each for each in messages if each.role == role] for role in ("user", "assistant"))
@@ -200,6 +206,7 @@ TURNS: tuple[Mutant[Parts], ...] = (
     changing("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
     changing("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
     changing("history_in_pairs", "tells pairs of messages only", "AE-TURN-4", "AE-REQ-9", to_prompt=_in_pairs),
+    changing("one_system_message", "tells the first system message only", "AE-TURN-4", to_prompt=_one_system),
     changing("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
     changing("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
     changing("prompt_first", "hopes for its subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),

@@ -128,3 +128,16 @@ def test_the_answer_after_tool_steps_is_the_last_text(
     mend = "answer with the text of the last assistant message only"
     earlier = [word for word in (nonce("first"), nonce("second")) if word in content]
     expect(not earlier, "no text of earlier steps in the answer", shown(reply), mend, reply)
+
+
+@pytest.mark.requirement("AE-REPLY-5")
+def test_an_answer_without_text_borrows_none_from_earlier_steps(
+    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
+) -> None:
+    """What was said before a tool call is not the answer because nothing was said after it."""
+    steps = (Answer(text=nonce("first"), tool_calls=(CALL,), finish="tool_calls"), Answer(text=""))
+    script.answer("nothing to say", *steps, nonce=nonce("asked"))
+    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    content = expect_completion(reply, "a turn whose last message has no text")
+    mend = "answer with the text of the last assistant message, also when it is empty"
+    expect(content == "", "empty content", repr(content), mend, reply)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,10 +10,11 @@ import pytest
 
 from harness.actors import Client, JournalReader, Script
 from harness.chat import ask
-from harness.check import Inconclusive, expect
+from harness.check import Inconclusive, NotMeasured, expect
+from harness.exchange import Exchange
 from harness.expectations import expect_answer, expect_completion, expect_refusal, expect_said, shown
 from harness.fakes.model.script import Answer
-from harness.fixtures.opencode_events import delta, opened_part, status
+from harness.fixtures.opencode_events import delta, opened_part, status, synchronous, text_part
 from harness.tap_script import Inject, Split, TapRule
 from harness.target import Agent
 from harness.target_keys import KeyFacts
@@ -54,6 +56,46 @@ def test_reasoning_is_not_content(
     mend = "take only parts of type `text`, looked up by their id: deltas of reasoning carry the field `text` too"
     leaked = nonce("thought") in text or "think" in text
     expect(not leaked, "no reasoning in the content", beginning(text), mend, reply)
+
+
+@pytest.mark.requirement("AE-REPLY-3")
+@JSON_AND_STREAM
+def test_reasoning_does_not_stand_in_for_text(
+    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent, stream: bool
+) -> None:
+    """A model that only thinks has said nothing."""
+    script.answer("thoughts alone", Answer(text="", reasoning=f"Let me see: {nonce('thought')}"), nonce=nonce("asked"))
+    reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
+    text = expect_answer(reply, "a turn with reasoning and no text")
+    mend = "leave the content empty where there is no text: reasoning is none"
+    expect(text == "", "empty content", beginning(text), mend, reply)
+
+
+def reads_messages(exchange: Exchange) -> bool:
+    """Whether a request to opencode asks for a session's messages, or one of them."""
+    return exchange.request.method == "GET" and re.match("/session/[^/]+/message", exchange.request.path) is not None
+
+
+@pytest.mark.requirement("AE-REPLY-5")
+def test_an_answer_in_two_texts_is_whole(
+    client: Client,
+    script: Script,
+    journal: JournalReader,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+) -> None:
+    """A message may hold its text in several parts; both the events and the synchronous route's answer tell them."""
+    words = (nonce("first"), nonce("second"))
+    script.answer("second", Answer(text=words[1]), nonce=nonce("asked"))
+    first = Inject("message.part.updated", (text_part(words[0]),), where={"part.type": "step-start"})
+    script.tamper("first", first, synchronous(*words, finish="stop"))
+    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    content = expect_completion(reply, "a message with two texts")
+    lost = [word for word in words if word not in content]
+    if lost and any(reads_messages(exchange) for exchange in journal.read("how it is read", "opencode")):
+        raise NotMeasured("the target reads messages by a route that does not tell the text that was put in")
+    expect(not lost, "the text of both parts", shown(reply), "join the texts of all parts of the message", reply)
 
 
 SLOWLY = 0.2

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.actors import Client, JournalReader, Script
-from harness.chat import ask, content_of, error_of, post
+from harness.chat import ask, content_of, error_of, post, stream_of
 from harness.check import expect
 from harness.exchange import Exchange, parse_json
 from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said, shown
@@ -26,30 +26,38 @@ SCHEMA = {"name": "s", "schema": {"type": "object"}}
 
 
 def choices_of(reply: Exchange) -> list[dict[str, Any]]:
-    """The choices of a completion."""
+    """The choices of a completion, or those that are in a stream's chunks."""
     body = reply.json()
-    choices = body.get("choices") if isinstance(body, dict) else None
+    choices = body.get("choices") if isinstance(body, dict) else stream_of(reply).choices
     return [choice for choice in choices or () if isinstance(choice, dict)]
 
 
 def has_two_choices(reply: Exchange) -> bool:
     """Whether n = 2 was obeyed."""
-    return len(choices_of(reply)) == 2
+    choices = choices_of(reply)
+    return len({choice.get("index") for choice in choices} if is_stream(reply) else choices) == 2
 
 
 def is_json(reply: Exchange) -> bool:
     """Whether a JSON response format was obeyed."""
-    return isinstance(parse_json((content_of(reply) or "").encode()), dict)
+    said = stream_of(reply).text if is_stream(reply) else content_of(reply) or ""
+    return isinstance(parse_json(said.encode()), dict)
 
 
 def calls_a_tool(reply: Exchange) -> bool:
     """Whether a tool was called, as was required."""
-    return any((choice.get("message") or {}).get("tool_calls") for choice in choices_of(reply))
+    said = "delta" if is_stream(reply) else "message"
+    return any((choice.get(said) or {}).get("tool_calls") for choice in choices_of(reply))
 
 
 def has_logprobs(reply: Exchange) -> bool:
     """Whether log-probabilities were given."""
     return any(choice.get("logprobs") for choice in choices_of(reply))
+
+
+def is_stream(reply: Exchange) -> bool:
+    """Whether an answer is an event stream."""
+    return reply.content_type == "text/event-stream"
 
 
 Obeyed = Callable[[Exchange], bool]
@@ -79,16 +87,18 @@ def test_a_parameter_is_obeyed_or_refused_by_its_name(
     name: str,
     obeyed: Obeyed,
 ) -> None:
-    """A client that asks for it and gets a plain answer takes that for what it asked for."""
-    reply = client.send("ask", ask(agent.id, nonce("asked"), **fields), key=key.name)
-    why = json.dumps(fields)
-    if reply.status == 200:
-        expect(obeyed(reply), f"{why} to be obeyed or refused", shown(reply), MEND, reply)
-    else:
-        expect_refusal(reply, {400}, why, MEND)
-        said = error_of(reply)
-        named = said.get("param") == name or name in str(said.get("message"))
-        expect(named, f"a refusal that names `{name}`", shown(reply), MEND, reply)
+    """A client that asks for it and gets a plain answer takes that for what it asked for; a stream no less."""
+    for stream in (False, True):
+        label = "ask, streamed" if stream else "ask"
+        reply = client.send(label, ask(agent.id, nonce("asked"), stream=stream, **fields), key=key.name)
+        why = json.dumps({**fields, "stream": stream})
+        if reply.status == 200:
+            expect(obeyed(reply), f"{why} to be obeyed or refused", shown(reply), MEND, reply)
+        else:
+            expect_refusal(reply, {400}, why, MEND)
+            said = error_of(reply)
+            named = said.get("param") == name or name in str(said.get("message"))
+            expect(named, f"a refusal that names `{name}`", shown(reply), MEND, reply)
     expect_works()
 
 
@@ -153,6 +163,39 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 """A picture of one pixel, PNG in base64."""
 
 
+def picture() -> dict[str, Any]:
+    """A part that holds a picture."""
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+
+
+@pytest.mark.requirement("AE-REQ-9")
+def test_a_picture_of_an_earlier_message_is_passed_on_or_refused(
+    client: Client,
+    script: Script,
+    journal: JournalReader,
+    nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
+    agent: Agent,
+    expect_works: Callable[[], None],
+) -> None:
+    """What is asked about it later makes no sense without.
+
+    Where the target sends on the last user message only, what comes before it is dropped by declaration.
+    """
+    shown_first = {"role": "user", "content": [{"type": "text", "text": "Look."}, picture()]}
+    asked = {"role": "user", "content": f"What is on it? {nonce('asked')}"}
+    body = {"model": agent.id, "messages": [shown_first, {"role": "assistant", "content": "A dot."}, asked]}
+    script.answer("answer", Answer(text=nonce("said")), nonce=nonce("asked"))
+    reply = client.send("ask", post(body), key=key.name)
+    seen = journal.read("opencode", "opencode")
+    if reply.status == 200 and target.policies.history != "full":
+        expect_said(expect_completion(reply, "an image part of an earlier message"), nonce("said"), reply)
+    else:
+        expect_dropped_nothing(reply, seen, PIXEL, ("image",), "an image part of an earlier message")
+    expect_works()
+
+
 @pytest.mark.requirement("AE-REQ-9")
 @pytest.mark.parametrize("place", ["before text", "after text", "alone"])
 def test_a_picture_is_passed_on_or_refused(
@@ -166,8 +209,7 @@ def test_a_picture_is_passed_on_or_refused(
 ) -> None:
     """An agent that is asked about a picture and never got it makes its answer up."""
     text = {"type": "text", "text": f"What is on it? {nonce('asked')}"}
-    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
-    content = {"before text": [image, text], "after text": [text, image], "alone": [image]}[place]
+    content = {"before text": [picture(), text], "after text": [text, picture()], "alone": [picture()]}[place]
     reply = client.send("ask", ask(agent.id, content), key=key.name)
     expect_dropped_nothing(reply, journal.read("opencode", "opencode"), PIXEL, ("image",), "an image part")
     expect_works()

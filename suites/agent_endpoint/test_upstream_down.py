@@ -13,7 +13,7 @@ from harness.check import Inconclusive, expect
 from harness.exchange import Request
 from harness.expectations import expect_refusal, shown
 from harness.tap_script import Reply
-from harness.target import Agent
+from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
 
 MEND_KEY = "check the key before anything else"
@@ -34,10 +34,15 @@ def upstream_down(client: Client, script: Script, key: KeyFacts, agent: Agent) -
             raise Inconclusive(f"a good request did not fail although opencode is down: {shown(good)}")
 
 
-def mistakes(agent: Agent) -> dict[str, Request]:
-    """Requests that are wrong in themselves."""
+def mistakes(target: Facts, key: KeyFacts, agent: Agent) -> dict[str, Request]:
+    """Requests that are wrong in themselves; a wrong flag is where the target does not declare to take it for false."""
     body: dict[str, Any] = {"model": agent.id, "messages": [USER]}
+    modelless = [other.id for other in target.agents if other.no_model and other.id in key.agents]
+    rejects = target.policies.non_boolean_stream == "reject"
     return {
+        **({"an agent without a model": ask(modelless[0], "Hello")} if modelless else {}),
+        **({"a wrong stream flag": post({**body, "stream": "true"})} if rejects else {}),
+        "no user message": post({**body, "messages": [{"role": "system", "content": "Hello"}]}),
         "no JSON": NO_JSON,
         "no messages": post({"model": agent.id}),
         "wrong content": ask(agent.id, 1),
@@ -49,10 +54,10 @@ def mistakes(agent: Agent) -> dict[str, Request]:
 @pytest.mark.requirement("AE-REQ-8")
 @pytest.mark.usefixtures("upstream_down")
 def test_a_mistake_of_the_client_is_its_own_while_the_upstream_is_down(
-    client: Client, key: KeyFacts, agent: Agent
+    client: Client, target: Facts, key: KeyFacts, agent: Agent
 ) -> None:
     """A 502 would make the client try again what can never work."""
-    for label, request in mistakes(agent).items():
+    for label, request in mistakes(target, key, agent).items():
         refused = client.send(label, request, key=key.name)
         why = f"{label} while opencode is down"
         own = refused.status is not None and 400 <= refused.status < 500
@@ -77,12 +82,14 @@ def test_a_bad_key_is_refused_as_such_while_the_upstream_is_down(
 def test_a_bad_key_is_refused_whatever_else_is_wrong(
     client: Client,
     nonce: Callable[[str], str],
+    target: Facts,
+    key: KeyFacts,
     agent: Agent,
     expect_works: Callable[[], None],
     given: str,
 ) -> None:
     """Who has no key learns nothing about requests."""
-    for label, request in mistakes(agent).items():
+    for label, request in mistakes(target, key, agent).items():
         refused = client.send(label, with_key(request, nonce, given))
         expect_refusal(refused, {401}, f"{given} and {label}", MEND_KEY)
     expect_works()
