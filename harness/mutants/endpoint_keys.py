@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+from starlette.responses import Response
 
 from harness.mutants.mutant import Mutant, changing
 from harness.reference.endpoint.access import accepts, authenticate, bearer
 from harness.reference.endpoint.agents import Agents
 from harness.reference.endpoint.config import Config
-from harness.reference.endpoint.envelope import Refusal
+from harness.reference.endpoint.envelope import Refusal, error_response
 from harness.reference.endpoint.key_policy import check_owner, describe_key, read_agent_ids
 from harness.reference.endpoint.keys import Key, KeyStore
 from harness.reference.endpoint.parts import Parts
 from harness.reference.endpoint.rate_cap import RateMeter
+from harness.reference.endpoint.rendering import json_response
 
 
 def _anybody(_header: str | None, _config: Config) -> None:
@@ -108,6 +112,38 @@ class _SilentWhen(RateMeter):
             raise
 
 
+class _OneCount(RateMeter):
+    def count(self, key: Key, now: float) -> None:
+        super().count(replace(key, id="every key"), now)
+
+
+class _KeyRefusal(Refusal):
+    """A refusal of the routes by which keys are managed."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.status, refusal.message, headers=refusal.headers)
+
+
+def _check_owner_apart(header: str | None, config: Config) -> None:
+    try:
+        check_owner(header, config)
+    except Refusal as refusal:
+        raise _KeyRefusal(refusal) from None
+
+
+def _read_agent_ids_apart(value: object, agents: Agents) -> tuple[str, ...]:
+    try:
+        return read_agent_ids(value, agents)
+    except Refusal as refusal:
+        raise _KeyRefusal(refusal) from None
+
+
+def _in_detail(refusal: Refusal) -> Response:
+    if isinstance(refusal, _KeyRefusal):
+        return json_response({"detail": refusal.message}, refusal.status, refusal.headers)
+    return error_response(refusal)
+
+
 KEYS: tuple[Mutant[Parts], ...] = (
     changing("anybody_mints", "mints keys for anybody", "AE-KEYS-1", check_owner=_anybody),
     changing("agent_mints", "mints keys for an agent's registry token", "AE-KEYS-1", check_owner=_agent_too),
@@ -128,5 +164,14 @@ KEYS: tuple[Mutant[Parts], ...] = (
     changing("agents_unchecked", "mints for agents that nobody has", "AE-KEYS-3", read_agent_ids=_any_agents),
     changing("good_key_cached", "takes a key that was good once for good", "AE-KEYS-4", accepts=_Caches().accepts),
     changing("cap_ignored", "ignores the rate cap", "AE-KEYS-5", meter=_Unlimited),
+    changing("caps_shared", "counts the turns of all keys with a cap together", "AE-KEYS-5", meter=_OneCount),
+    changing(
+        "mint_refused_in_detail",
+        "refuses to mint in another form",
+        "AE-ENV-1",
+        check_owner=_check_owner_apart,
+        read_agent_ids=_read_agent_ids_apart,
+        render_refusal=_in_detail,
+    ),
     changing("cap_without_wait", "answers 429 without Retry-After", "AE-KEYS-5", meter=_SilentWhen),
 )

@@ -56,6 +56,18 @@ def _always_server_error(refusal: Refusal) -> Response:
     return error_response(refusal)
 
 
+def _unsupported_is_server_error(refusal: Refusal) -> Response:
+    """What it cannot do it takes for its own fault."""
+    unable = refusal.param in ("stream", "n", "logprobs", "messages") or refusal.status in (405, 429)
+    return _always_server_error(refusal) if unable else error_response(refusal)
+
+
+def _path_in_detail(refusal: Refusal) -> Response:
+    if refusal.status == 404 and refusal.code is None:
+        return json_response({"detail": refusal.message}, 404, refusal.headers)
+    return error_response(refusal)
+
+
 def _try_again(failure: Failure) -> Refusal:
     refusal = turn_failed(failure)
     refusal.headers.clear()
@@ -172,6 +184,20 @@ REFUSALS: tuple[Mutant[Parts], ...] = (
         "AE-ENV-2",
         "AE-TURN-3",
         render_refusal=_always_server_error,
+    ),
+    changing(
+        "unsupported_is_server_error",
+        "calls what it cannot do an error of its own",
+        "AE-ENV-2",
+        "AE-KEYS-5",
+        render_refusal=_unsupported_is_server_error,
+    ),
+    changing(
+        "unknown_path_in_detail",
+        "refuses an unknown path in another form",
+        "AE-ENV-1",
+        "AE-ENV-2",
+        render_refusal=_path_in_detail,
     ),
     changing("retry_invited", "leaves x-should-retry out of a 502", "AE-ENV-3", turn_failed=_try_again),
 )

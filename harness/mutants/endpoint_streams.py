@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
@@ -134,6 +135,13 @@ class _OnePieceBehind(ChunkStream):
         await super().finish(reply)
 
 
+class _CountsAnswersOnly(ChunkStream):
+    """Its streams' usage knows no prompt."""
+
+    async def finish(self, reply: Reply) -> None:
+        await super().finish(replace(reply, usage=replace(reply.usage, prompt=0)))
+
+
 STREAMS: tuple[Mutant[Parts], ...] = (
     changing("null_streams", "takes a null `stream` for true", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_streams),
     changing("null_flag_refused", "refuses a null `stream`", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_refused),
@@ -188,5 +196,6 @@ STREAMS: tuple[Mutant[Parts], ...] = (
         "AE-STREAM-7",
         make_stream=_OnePieceBehind,
     ),
+    changing("stream_counts_no_prompt", "counts no prompt in a stream", "AE-REPLY-8", make_stream=_CountsAnswersOnly),
     changing("usage_always_sent", "sends usage unasked", "AE-STREAM-10", wants_usage=_usage_always),
 )

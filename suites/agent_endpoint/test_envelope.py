@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from harness.check import Inconclusive, NotMeasured, expect
 from harness.exchange import Exchange, Request
 from harness.expectations import ENVELOPE, shown
 from harness.fakes.model.script import Answer
+from harness.minter import Minter
 from harness.shapes import flaw
 from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
@@ -89,7 +91,7 @@ def test_a_wrong_body_is_no_server_error(
     expect_works()
 
 
-@pytest.fixture(params=["no key", "unknown key", "no JSON", "outside"])
+@pytest.fixture(params=["no key", "unknown key", "no JSON", "outside", "unknown path"])
 def other_refusal(
     request: pytest.FixtureRequest, client: Client, nonce: Callable[[str], str], target: Facts, key: KeyFacts
 ) -> Exchange:
@@ -100,6 +102,8 @@ def other_refusal(
         if not outside:
             raise NotMeasured(f"the target file names no agent outside the scope of key {key.name}")
         return is_refusal(client.send("refused", ask(outside[0], "Hello"), key=key.name))
+    if kind == "unknown path":
+        return is_refusal(client.send("refused", post({"model": "nobody"}, "/v1/nowhere"), key=key.name))
     if kind == "no JSON":
         broken = Request("POST", PATH, (("content-type", "application/json"),), b"{")
         return is_refusal(client.send("refused", broken, key=key.name))
@@ -118,6 +122,36 @@ def test_a_refusal_is_in_the_envelope(other_refusal: Exchange, expect_works: Cal
 def test_a_refusal_is_no_server_error(other_refusal: Exchange, expect_works: Callable[[], None]) -> None:
     """Whatever the client did wrong."""
     expect_clients_mistake(other_refusal)
+    expect_works()
+
+
+@pytest.mark.requirement("AE-ENV-1")
+def test_a_refusal_to_mint_is_in_the_envelope(minter: Minter, agent: Agent) -> None:
+    """Whether it is who asks that is wrong, or what is asked."""
+    for refused in (minter.mint("by nobody", [agent.id], by="nobody"), minter.mint("for no agent", [])):
+        expect_envelope(is_refusal(refused.exchange))
+
+
+MISTAKES: dict[str, Request] = {
+    "wrong flag": post({"model": "{agent}", "messages": [USER], "stream": "true"}),
+    "two choices": post({"model": "{agent}", "messages": [USER], "n": 2}),
+    "logprobs": post({"model": "{agent}", "messages": [USER], "logprobs": True}),
+    "no user message": post({"model": "{agent}", "messages": [{"role": "system", "content": "Hello"}]}),
+    "wrong method": Request("PUT", PATH, (("content-type", "application/json"),), b"{}"),
+}
+"""Requests that are refused, or that a target may take: which of them is others' to say."""
+
+
+@pytest.mark.requirement("AE-ENV-2")
+def test_whatever_is_refused_is_no_server_error(
+    client: Client, key: KeyFacts, agent: Agent, expect_works: Callable[[], None]
+) -> None:
+    """What a target cannot do, it cannot do the next time either."""
+    for label, request in MISTAKES.items():
+        body = request.body.replace(b"{agent}", json.dumps(agent.id)[1:-1].encode())
+        answer = client.send(label, Request(request.method, request.target, request.headers, body), key=key.name)
+        if answer.status is not None and answer.status >= 400:
+            expect_clients_mistake(answer)
     expect_works()
 
 

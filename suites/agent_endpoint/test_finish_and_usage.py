@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from harness.actors import Client, Script
 from harness.chat import ask, finish_reasons_of
-from harness.check import expect
-from harness.expectations import expect_answer, expect_completion, expect_said
+from harness.check import NotMeasured, expect
+from harness.expectations import expect_answer, expect_completion, expect_said, expect_stream
 from harness.fakes.model.script import Answer, ToolCall, Usage
 from harness.target import Agent
 from harness.target_keys import KeyFacts
@@ -28,6 +28,12 @@ def usage_of(body: Any) -> dict[str, Any] | None:
     usage = body.get("usage") if isinstance(body, dict) else None
     names = ("prompt_tokens", "completion_tokens", "total_tokens")
     return {name: usage.get(name) for name in names} if isinstance(usage, dict) else None
+
+
+def sum_of(steps: Iterable[Usage]) -> dict[str, int]:
+    """The usage of a turn of these steps."""
+    prompt, completion = (sum(each) for each in zip(*((step.prompt, step.completion) for step in steps), strict=True))
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
 @pytest.mark.requirement("AE-REPLY-8")
@@ -53,10 +59,28 @@ def test_usage_is_the_sum_over_the_steps(
     script.answer("steps", *calls, Answer(text=nonce("said"), usage=last), nonce=nonce("asked"))
     reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
     expect_said(expect_completion(reply, "a turn"), nonce("said"), reply)
-    prompt, completion = sum(step.prompt for step in steps), sum(step.completion for step in steps)
-    wanted = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    wanted = sum_of(steps)
     came = usage_of(reply.json())
     expect(came == wanted, f"usage {wanted}", repr(came), MEND_USAGE, reply)
+
+
+@pytest.mark.requirement("AE-REPLY-8")
+def test_usage_in_a_stream_is_the_same_sum(
+    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
+) -> None:
+    """Where a stream tells the usage that was asked for; whether it does is another requirement's."""
+    steps = (Usage(1000, 30, 20), Usage(1200, 7))
+    call = Answer(tool_calls=(CALL,), finish="tool_calls", usage=steps[0])
+    script.answer("steps", call, Answer(text=nonce("said"), usage=steps[1]), nonce=nonce("asked"))
+    options = {"include_usage": True}
+    reply = client.send("ask", ask(agent.id, nonce("asked"), stream=True, stream_options=options), key=key.name)
+    stream = expect_stream(reply, "a turn")
+    expect_said(stream.text, nonce("said"), reply)
+    told = [usage for chunk in stream.chunks if (usage := usage_of(chunk)) is not None]
+    if not told:
+        raise NotMeasured("no chunk of the stream holds a usage")
+    wanted = sum_of(steps)
+    expect(told[-1] == wanted, f"usage {wanted}", repr(told[-1]), MEND_USAGE, reply)
 
 
 @pytest.mark.requirement("AE-REPLY-9")
