@@ -216,6 +216,7 @@ ACCESS: tuple[Mutant[Parts], ...] = (
     changing(
         "slashed_agent_cut",
         "takes what follows the last slash for the agent",
+        "AE-SCOPE-3",
         "AE-SCOPE-4",
         "AE-TURN-9",
         parse=_with_model(lambda model: model.rpartition("/")[2]),

@@ -145,7 +145,7 @@ def _in_detail(refusal: Refusal) -> Response:
 
 
 KEYS: tuple[Mutant[Parts], ...] = (
-    changing("anybody_mints", "mints keys for anybody", "AE-KEYS-1", check_owner=_anybody),
+    changing("anybody_mints", "mints keys for anybody", "AE-KEYS-1", "AE-ENV-1", check_owner=_anybody),
     changing("agent_mints", "mints keys for an agent's registry token", "AE-KEYS-1", check_owner=_agent_too),
     changing("model_key_mints", "mints keys for a model key", "AE-KEYS-1", check_owner=_model_key_too),
     changing("secret_listed", "lists keys with their secrets", "AE-KEYS-2", describe_key=_Remembers().describe_key),
@@ -157,7 +157,7 @@ KEYS: tuple[Mutant[Parts], ...] = (
         "AE-KEYS-4",
         authenticate=_ReadsOnce().authenticate,
     ),
-    changing("key_for_no_agent", "mints a key for no agent", "AE-KEYS-3", read_agent_ids=_no_agent),
+    changing("key_for_no_agent", "mints a key for no agent", "AE-KEYS-3", "AE-ENV-1", read_agent_ids=_no_agent),
     changing("agent_as_text", "takes one id for a list of ids", "AE-KEYS-3", read_agent_ids=_one_agent),
     changing("unknown_agents_skipped", "mints for the agents it knows", "AE-KEYS-3", read_agent_ids=_known_agents),
     changing("agents_iterated", "takes whatever can be iterated for a list", "AE-KEYS-3", read_agent_ids=_iterated),

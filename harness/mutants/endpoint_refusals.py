@@ -182,6 +182,7 @@ REFUSALS: tuple[Mutant[Parts], ...] = (
         "mistake_is_server_error",
         "calls every refusal an error of its own",
         "AE-ENV-2",
+        "AE-KEYS-5",
         "AE-TURN-3",
         render_refusal=_always_server_error,
     ),

@@ -99,6 +99,16 @@ class _LastStepIsUsage(Turn):
         return last
 
 
+class _CountsInputOnly(Turn):
+    """What the model read from its cache was not sent to it anew."""
+
+    def _on_part(self, properties: dict[str, Any]) -> list[Step]:
+        part = properties["part"]
+        if part["type"] == "step-finish":
+            part = {**part, "tokens": {**part["tokens"], "cache": {}}}
+        return super()._on_part({**properties, "part": part})
+
+
 class _AlwaysStops(Turn):
     def _outcome(self) -> Outcome:
         outcome = super()._outcome()
@@ -219,7 +229,14 @@ async def _read_short_lines(packets: AsyncIterator[bytes]) -> AsyncIterator[dict
 
 
 REPLIES: tuple[Mutant[Parts], ...] = (
-    changing("empty_reply_fails", "takes a reply without text for none", "AE-REPLY-1", make_turn=_NeedsText),
+    changing(
+        "empty_reply_fails",
+        "takes a reply without text for none",
+        "AE-REPLY-1",
+        "AE-REPLY-3",
+        "AE-REPLY-5",
+        make_turn=_NeedsText,
+    ),
     changing("idle_is_reply", "answers with what there is at idle", "AE-REPLY-2", make_turn=_IdleIsReply),
     changing("tool_step_is_reply", "takes a tool step for the reply", "AE-REPLY-2", make_turn=_ToolStepIsReply),
     changing("reasoning_is_text", "takes reasoning for text", "AE-REPLY-3", make_turn=_ReasoningIsText),
@@ -250,6 +267,7 @@ REPLIES: tuple[Mutant[Parts], ...] = (
     changing("reasoning_is_streamed", "streams reasoning", "AE-REPLY-3", "AE-STREAM-4", make_turn=_SpeaksReasoning),
     changing("steps_count_twice", "counts a step's tokens twice", "AE-REPLY-8", make_turn=_StepsCountTwice),
     changing("usage_of_last_step", "counts the last step's tokens only", "AE-REPLY-8", make_turn=_LastStepIsUsage),
+    changing("cache_not_counted", "counts no cached tokens", "AE-REPLY-8", make_turn=_CountsInputOnly),
     changing("always_stop", "says stop whatever it was", "AE-REPLY-1", "AE-REPLY-9", make_turn=_AlwaysStops),
     changing("tools_are_finish", "says tool_calls after tool steps", "AE-REPLY-10", make_turn=_ToolsAreFinish),
     changing(

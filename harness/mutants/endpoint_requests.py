@@ -310,6 +310,7 @@ REQUESTS: tuple[Mutant[Parts], ...] = (
         "stream_options_refused",
         "refuses stream_options",
         "AE-REQ-11",
+        "AE-REPLY-8",
         "AE-STREAM-6",
         "AE-STREAM-10",
         parse=_refusing(_given("stream_options"), "stream_options"),

@@ -56,12 +56,12 @@ def test_a_request_without_a_good_key_is_refused(
     authorization: str | None,
 ) -> None:
     """Each way to have no good key is a 401, while the good key works."""
+    request = MODELS if route == "models" else ask(agent.id, "Hello")
     if authorization is not None:
         unknown = f"sk-{nonce('unknown')}"
         authorization = authorization.replace("{key}", client.secret(key.name)).replace("{unknown}", unknown)
-    for label, request in requests_to(route, agent).items():
-        refused = client.send(label, with_header(request, authorization))
-        expect_refusal(refused, {401}, "a request without a good key", MEND)
+    refused = client.send("refused", with_header(request, authorization))
+    expect_refusal(refused, {401}, "a request without a good key", MEND)
     expect_key_works(client, key)
 
 
@@ -73,7 +73,7 @@ def test_a_key_that_is_nearly_right_is_refused(
     """A key is compared whole and to the letter."""
     nearly = client.spoilt(key.name, how)
     if nearly is None:
-        raise NotApplicable(f"the key {key.name} is too short to be tried {how}, or no other key then")
+        raise NotMeasured(f"the key {key.name} is too short to be tried {how}, or no other key then")
     for label, request in requests_to("completions", agent).items():
         refused = client.send(label, with_header(request, f"Bearer {nearly}"))
         expect_refusal(refused, {401}, f"a key {how}", MEND_WHOLE)

@@ -42,6 +42,7 @@ def sum_of(steps: Iterable[Usage]) -> dict[str, int]:
     [
         pytest.param((Usage(1000, 30),), id="one step"),
         pytest.param((Usage(1000, 30, 20),), id="with reasoning"),
+        pytest.param((Usage(1000, 30, cached=900),), id="with a cached prompt"),
         pytest.param((Usage(1000, 30, 20), Usage(1200, 40, 5), Usage(1400, 7)), id="three steps"),
     ],
 )

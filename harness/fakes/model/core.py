@@ -198,12 +198,13 @@ def _tokens(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
 
 def _usage(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
     usage = answer.usage or _counted(body, answer)
-    return {
+    counts = {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
         "total_tokens": usage.prompt + usage.completion,
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
+    return {**counts, "prompt_tokens_details": {"cached_tokens": usage.cached}} if usage.cached else counts
 
 
 def _counted(body: dict[str, Any], answer: Answer) -> Usage:

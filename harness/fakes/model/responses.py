@@ -80,9 +80,10 @@ def _usage(usage: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if usage is None:
         return None
     reasoning = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens", 0)
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
     return {
         "input_tokens": usage["prompt_tokens"],
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": cached},
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": {"reasoning_tokens": reasoning},
         "total_tokens": usage["total_tokens"],

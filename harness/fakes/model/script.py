@@ -32,11 +32,12 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of a completion as the API counts them: `reasoning` is a part of `completion`."""
+    """Tokens of a completion as the API counts them: `reasoning` is a part of `completion`, `cached` of `prompt`."""
 
     prompt: int
     completion: int
     reasoning: int = 0
+    cached: int = 0
 
 
 @dataclass(frozen=True)

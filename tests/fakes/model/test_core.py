@@ -147,6 +147,11 @@ def test_usage_is_the_answers() -> None:
     }
 
 
+def test_cached_tokens_are_told_where_there_are_some() -> None:
+    usage = body_of(completion(Answer(usage=Usage(100, 30, cached=60))))["usage"]
+    assert (usage["prompt_tokens"], usage["prompt_tokens_details"]) == (100, {"cached_tokens": 60})
+
+
 def test_usage_adds_up() -> None:
     usage = body_of(completion(Answer("a" * 40)))["usage"]
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
