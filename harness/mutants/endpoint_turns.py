@@ -186,8 +186,10 @@ def _bare(models: list[dict[str, Any]]) -> Any:
 
 
 TURNS: tuple[Mutant[Parts], ...] = (
-    changing("no_user_needed", "prompts without a user message", "AE-EMPTY-2", last_user=_any_last),
-    changing("no_user_is_502", "answers 502 without a user message", "AE-EMPTY-2", last_user=_missing_is_502),
+    changing("no_user_needed", "prompts without a user message", "AE-EMPTY-2", "AE-REQ-8", last_user=_any_last),
+    changing(
+        "no_user_is_502", "answers 502 without a user message", "AE-EMPTY-2", "AE-REQ-8", last_user=_missing_is_502
+    ),
     changing("earlier_stands_in", "prompts the last full message", "AE-EMPTY-3", to_prompt=_up_to_full_user),
     changing("streams_twice", "drives a streamed turn twice", "AE-TURN-1", "AE-SCOPE-4", run_turn=_streams_twice),
     changing(
@@ -202,8 +204,10 @@ TURNS: tuple[Mutant[Parts], ...] = (
         run_turn=_compared,
     ),
     changing("session_by_question", "reuses sessions", "AE-TURN-1", new_session=_same_question_same_session()),
-    changing("modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", model_of=_some_model),
-    changing("modelless_is_502", "answers 502 without a model", "AE-TURN-3", model_of=_modelless_is_502),
+    changing(
+        "modelless_gets_another", "lends a model to an agent without", "AE-TURN-3", "AE-REQ-8", model_of=_some_model
+    ),
+    changing("modelless_is_502", "answers 502 without a model", "AE-TURN-3", "AE-REQ-8", model_of=_modelless_is_502),
     changing("users_first", "puts assistants' messages last", "AE-TURN-4", to_prompt=_users_first),
     changing("history_in_pairs", "tells pairs of messages only", "AE-TURN-4", "AE-REQ-9", to_prompt=_in_pairs),
     changing("one_system_message", "tells the first system message only", "AE-TURN-4", to_prompt=_one_system),
