@@ -172,7 +172,7 @@ BASIC: tuple[Mutant[Parts], ...] = (
         in_scope=_any_agent,
     ),
     changing("refused_turn_runs", "runs the turn, then refuses it", "AE-SCOPE-1", refuse_agent=_drive_and_refuse),
-    changing("stream_truthy", "takes any truthy `stream` for true", "AE-STREAM-1", read_stream=bool),
+    changing("stream_truthy", "takes any truthy `stream` for true", "AE-STREAM-1", "AE-REQ-8", read_stream=bool),
     changing("no_done", "ends a stream without [DONE]", "AE-STREAM-3", "AE-STREAM-6", terminator=b""),
     changing("role_in_every_delta", "sends the role with every delta", "AE-STREAM-3", chunk=_role_always),
     changing("id_per_chunk", "gives each chunk an id of its own", "AE-STREAM-3", chunk=_own_id),

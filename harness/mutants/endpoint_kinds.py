@@ -84,7 +84,11 @@ KINDS: tuple[Mutant[Parts], ...] = (
         "accept_json_wins",
         "streams for clients only that do not accept JSON",
         *_ids(
-            CLIENT=(1,), REPLY=(3, 7, 9, 10, 11), REQ=(11,), STREAM=(3, 4, 5, 6, 7, 8, 9, 10, 11), TURN=(1, 5, 6, 7, 8)
+            CLIENT=(1,),
+            REPLY=(3, 7, 8, 9, 10, 11),
+            REQ=(11,),
+            STREAM=(3, 4, 5, 6, 7, 8, 9, 10, 11),
+            TURN=(1, 5, 6, 7, 8),
         ),
         streams=_json_wins,
     ),
@@ -102,7 +106,7 @@ KINDS: tuple[Mutant[Parts], ...] = (
             CLIENT=(1,),
             ENV=(1, 3),
             FAULT=(1, 2, 3, 4, 5, 6, 7, 10, 11),
-            REPLY=(1, 2, 10),
+            REPLY=(1, 2, 3, 10),
             REQ=(8,),
             STREAM=(5, 7, 8, 9),
             TURN=(1,),

@@ -153,9 +153,16 @@ STREAMS: tuple[Mutant[Parts], ...] = (
     changing("finish_after_error", "finishes after an error event", "AE-STREAM-5", make_stream=_FinishAfterError),
     changing("abandoned_goes_on", "goes on after an abandoned attempt", "AE-STREAM-5", make_turn=_NeverRetracts),
     changing("usage_never_sent", "ignores `include_usage`", "AE-STREAM-6", wants_usage=_usage_never),
-    changing("stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", make_stream=Holds),
     changing(
-        "empty_stream_is_json", "answers an empty turn in JSON", "AE-STREAM-8", "AE-REPLY-1", make_stream=_EmptyIsJson
+        "stream_is_held", "streams when the turn is over", "AE-STREAM-7", "AE-REPLY-1", "AE-REPLY-3", make_stream=Holds
+    ),
+    changing(
+        "empty_stream_is_json",
+        "answers an empty turn in JSON",
+        "AE-STREAM-8",
+        "AE-REPLY-1",
+        "AE-REPLY-3",
+        make_stream=_EmptyIsJson,
     ),
     changing(
         "failed_stream_is_200",

@@ -132,7 +132,12 @@ def test_the_answer_after_tool_steps_is_the_last_text(
 
 @pytest.mark.requirement("AE-REPLY-5")
 def test_an_answer_without_text_borrows_none_from_earlier_steps(
-    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    expect_plain_turn: Callable[[str], None],
 ) -> None:
     """What was said before a tool call is not the answer because nothing was said after it."""
     steps = (Answer(text=nonce("first"), tool_calls=(CALL,), finish="tool_calls"), Answer(text=""))
@@ -141,3 +146,4 @@ def test_an_answer_without_text_borrows_none_from_earlier_steps(
     content = expect_completion(reply, "a turn whose last message has no text")
     mend = "answer with the text of the last assistant message, also when it is empty"
     expect(content == "", "empty content", repr(content), mend, reply)
+    expect_plain_turn("with text")

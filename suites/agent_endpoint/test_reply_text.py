@@ -61,7 +61,13 @@ def test_reasoning_is_not_content(
 @pytest.mark.requirement("AE-REPLY-3")
 @JSON_AND_STREAM
 def test_reasoning_does_not_stand_in_for_text(
-    client: Client, script: Script, nonce: Callable[[str], str], key: KeyFacts, agent: Agent, stream: bool
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    expect_plain_turn: Callable[[str], None],
+    stream: bool,
 ) -> None:
     """A model that only thinks has said nothing."""
     script.answer("thoughts alone", Answer(text="", reasoning=f"Let me see: {nonce('thought')}"), nonce=nonce("asked"))
@@ -69,6 +75,7 @@ def test_reasoning_does_not_stand_in_for_text(
     text = expect_answer(reply, "a turn with reasoning and no text")
     mend = "leave the content empty where there is no text: reasoning is none"
     expect(text == "", "empty content", beginning(text), mend, reply)
+    expect_plain_turn("with text")
 
 
 def reads_messages(exchange: Exchange) -> bool:
