@@ -8,7 +8,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -129,31 +129,40 @@ def serving(part: Part, engine: Engine, work: Path, settings: Mapping[str, Any],
 
 
 def start(
-    binary: Path, work: Path, settings: Mapping[str, Any], password: str, username: str = USERNAME
+    binary: Path,
+    work: Path,
+    settings: Mapping[str, Any] | str,
+    password: str,
+    username: str = USERNAME,
+    arguments: Sequence[str] = (),
 ) -> tuple[Supervised, str]:
     """A server under `work` and its base URL, once it said that it listens; raises TargetNotReady when it does not.
 
-    What an earlier one under `work` left is what it finds. It is started once more when it ended at once, since another
+    `settings` may be given as text, `arguments` are further ones. What an earlier one under `work` left is what it
+    finds. It is started once more when it ended at once, since another
     program may have taken its port meanwhile.
     """
     home, folder = work / "home", work / "project"
     (home / ".config/opencode").mkdir(parents=True, exist_ok=True)
     folder.mkdir(exist_ok=True)
-    (home / ".config/opencode/opencode.json").write_text(json.dumps(settings))
+    text = settings if isinstance(settings, str) else json.dumps(settings)
+    (home / ".config/opencode/opencode.json").write_text(text)
     env = environment(home, password, username)
-    process, match = _started(binary, folder, env)
+    process, match = _started(binary, folder, env, arguments)
     if match is None and process.poll() is not None:
         process.stop()
-        process, match = _started(binary, folder, env)
+        process, match = _started(binary, folder, env, arguments)
     if match is None:
         process.stop()
         raise TargetNotReady("opencode starts", "opencode did not come up", _SLOW, process.output.text())
     return process, match.group(1)
 
 
-def _started(binary: Path, folder: Path, env: Mapping[str, str]) -> tuple[Supervised, re.Match[str] | None]:
+def _started(
+    binary: Path, folder: Path, env: Mapping[str, str], arguments: Sequence[str]
+) -> tuple[Supervised, re.Match[str] | None]:
     """A server, and the line with which it said that it listens, None where it did not."""
-    command = [str(binary), "serve", "--port", str(free_port()), "--hostname", "127.0.0.1"]
+    command = [str(binary), "serve", "--port", str(free_port()), "--hostname", "127.0.0.1", *arguments]
     try:
         process = Supervised.start(command, env=env, cwd=folder, name="opencode", ready_line=_READY)
     except StartFailed as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from harness import opencode
 from harness.actors import Pending, live_part
 from harness.client import Client
 from harness.engine import Engine
+from harness.errors import TargetNotReady
 from harness.exchange import Exchange, Request, request_to_json
 from harness.fakes.opencode.settings import merged
 from harness.fakes.opencode.shim import write_shim
@@ -70,6 +72,17 @@ class Processes:
             self._redactor.add(f"key of {username}", word)
         self._servers[name] = _Server(process, Client(url), f"Basic {word}")
 
+    def comes_up(self, name: str, arguments: Sequence[str]) -> bool:
+        """Whether a server comes up with these arguments and a configuration that holds comments and a last comma."""
+        text = f"// of the check's own\n{json.dumps(self._settings)[:-1]}, /* no more */ }}"
+        folder = self._work / f"opencode-{name}"
+        try:
+            process, _ = opencode.start(self._binary, folder, text, self._password, arguments=arguments)
+        except TargetNotReady:
+            return False
+        process.stop()
+        return True
+
     def begin(self, name: str, request: Request, label: str, known: bool) -> Pending:
         """Send a request to a server, as a user that it knows or as the usual one."""
         server = self._servers[name]
@@ -114,6 +127,11 @@ class OwnServers:
         and with `settings` besides."""
         asked = {"start": name, "username": username} | ({"settings": settings} if settings else {})
         self._world.act("server", label, asked, lambda: self._live().start(name, username, settings))
+
+    def comes_up(self, label: str, name: str, *arguments: str) -> bool:
+        """Whether a server comes up with these arguments and a configuration that holds comments and a last comma."""
+        asked = {"come up": name, "arguments": list(arguments)}
+        return bool(self._world.act("server", label, asked, lambda: self._live().comes_up(name, arguments)))
 
     def send(self, label: str, name: str, request: Request, known: bool = True) -> Exchange:
         """Ask a server, as the user that it was started for (or, not `known`, as the usual one); the whole answer."""

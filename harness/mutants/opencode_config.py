@@ -1,4 +1,4 @@
-"""Opencode servers that do not go by a part of their configuration, or lose a part of a prompt."""
+"""Opencode servers that do not go by a part of their configuration or of a request, or do not come up with it."""
 
 from __future__ import annotations
 
@@ -56,4 +56,7 @@ CONFIG: tuple[Mutant[Behaviour], ...] = (
         obeyed=_of_models(options=lambda options: {**options, "headers": {}}),
     ),
     changing("parts_joined", "joins text parts", "OS-PARTS-1", model_call=_joined),
+    changing("comments_refused", "takes plain JSON only", "OS-START-1", takes_comments=False),
+    changing("options_refused", "knows no options but the address", "OS-START-1", knows_options=False),
+    changing("head_filled", "answers HEAD with the page", "OS-SURFACE-4", fills_head=True),
 )

@@ -39,8 +39,8 @@ def _orphan(event: Event) -> Told:
     return (with_properties(event, info=info),)
 
 
-def _json_404(_request: Request, answer: Answer) -> Answer:
-    html = ("content-type", "text/html") in answer.headers
+def _json_404(request: Request, answer: Answer) -> Answer:
+    html = request.method != "HEAD" and ("content-type", "text/html") in answer.headers
     return json_answer({"message": "no such route"}, 404) if html else answer
 
 

@@ -56,3 +56,23 @@ def _json(value: Any) -> str:
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """The lines that only one of two recordings has: `- ` the first, `+ ` the second; empty when they agree."""
     return [line for line in difflib.ndiff(lines(one), lines(other)) if line[:2] in ("- ", "+ ")]
+
+
+def outline(kept: Mapping[str, Any]) -> list[str]:
+    """What chance does not decide of an unsettled scenario: what calls are answered, how often the model is called, how
+    each session's status goes, and the texts that were told whole."""
+    said = [f"{call['asked']} -> {call['status']}" for call in kept["calls"]]
+    for session in (session for stream in kept["streams"] for session in stream["sessions"]):
+        said += [line for event in session for line in _outlined(event)]
+    return [*said, f"{len(kept['model'])} model calls"]
+
+
+def _outlined(event: Mapping[str, Any]) -> Iterator[str]:
+    properties = event.get("properties", {})
+    part = properties.get("part", {})
+    if event["type"] == "session.status":
+        yield _json({key: value for key, value in properties["status"].items() if key != "message"})
+    elif event["type"] in ("session.error", "session.idle"):
+        yield event["type"]
+    elif part.get("type") == "text" and "end" in part.get("time", {}) and part["text"]:
+        yield part["text"]

@@ -57,6 +57,14 @@ def test_the_user_has_another_name(servers: OwnServers) -> None:
     expect(usual.status == 401, "401 for the user `opencode`", shown(usual), mend, usual)
 
 
+@pytest.mark.requirement("OS-START-1")
+def test_the_server_comes_up_as_it_may_be_started(servers: OwnServers) -> None:
+    """With every option that it documents, and with comments and a last comma in its configuration."""
+    options = ("--print-logs", "--log-level", "ERROR", "--pure", "--mdns=false", "--cors", "http://127.0.0.1:1")
+    up = servers.comes_up("start", "optioned", *options)
+    expect(up, "a server that listens", "none", "take the options, and JSON with comments")
+
+
 @pytest.mark.requirement("OS-STOP-1")
 def test_sigterm_ends_the_server_at_once(servers: OwnServers, hanging: Callable[[str], str]) -> None:
     """A turn under way is not waited for."""

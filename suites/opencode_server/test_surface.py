@@ -60,3 +60,13 @@ def test_options_is_empty(opencode: Opencode, path: str) -> None:
     """Of what is there, and of what is not."""
     reply = opencode.call("options", "OPTIONS", path)
     expect(reply.status == 204 and not reply.body, f"204 for OPTIONS of {path}", shown(reply), "answer so", reply)
+
+
+@pytest.mark.requirement("OS-SURFACE-4")
+@pytest.mark.parametrize("path", ["/session", "/no/such/path"])
+def test_head_tells_nothing(opencode: Opencode, path: str) -> None:
+    """It has no route: the page's status and type, and neither its length nor its text."""
+    reply = opencode.call("head", "HEAD", path)
+    empty = reply.header("content-length") == "0" and not reply.body
+    right = reply.status == 200 and reply.content_type == "text/html" and empty
+    expect(right, "200 text/html of length 0", shown(reply), "answer HEAD with nothing", reply)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.record.compare import differences
+from harness.record.compare import differences, outline
 
 
 def recorded(*events: dict[str, Any]) -> dict[str, Any]:
@@ -26,3 +26,11 @@ def test_an_event_that_only_one_has_is_a_difference() -> None:
 def test_only_the_last_state_of_a_message_counts() -> None:
     early = recorded(message(finish="stop"), message(finish="stop"))
     assert differences(early, recorded(message(), message(finish="stop"))) == []
+
+
+def test_an_outline_tells_how_a_turn_went_and_not_by_which_words() -> None:
+    def of(message: str) -> dict[str, Any]:
+        status = {"type": "retry", "attempt": 1, "message": message}
+        return recorded({"type": "session.status", "properties": {"status": status}})
+
+    assert outline(of("reset")) == outline(of("closed")) == ['{"attempt":1,"type":"retry"}', "0 model calls"]

@@ -90,6 +90,9 @@ class Behaviour:
     model_call: Callable[[dict[str, Any]], dict[str, Any]] = _same_call
     keeps: Callable[[dict[str, Any]], dict[str, Any]] = _as_told
     obeyed: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_configured
+    takes_comments: bool = True
+    knows_options: bool = True
+    fills_head: bool = False
     refuses_all: bool = True
     remembers_always: bool = True
     per_directory: bool = True

@@ -9,35 +9,30 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from harness.fakes.opencode.behaviour import Behaviour
+from harness.fakes.opencode.jsonc import parsed
 from harness.fakes.opencode.server import OpencodeServer, with_pace
 from harness.fakes.opencode.settings import merged
 from harness.fakes.opencode.shim import LAUNCH_FAULTS
 from harness.fakes.opencode.store import Store
 
+_USUAL_PORT = 4096
 _NAMES = ("opencode.json", "opencode.jsonc")
 
 
 def main(arguments: Sequence[str], behaviour: Behaviour | None = None) -> int:
     """Serve until told to stop; the exit code."""
     behaviour = behaviour or Behaviour()
-    parser = argparse.ArgumentParser("opencode", description="A stand-in for opencode, for tests of what uses it.")
-    parser.add_argument("--version", action="version", version=behaviour.version)
-    parser.add_argument("--pace", type=float, default=1.0, help="how many times shorter its waits are")
-    parser.add_argument("--fault", choices=LAUNCH_FAULTS, help="what is wrong with it")
-    serving = parser.add_subparsers(dest="command", required=True).add_parser("serve")
-    serving.add_argument("--port", type=int, default=0)
-    serving.add_argument("--hostname", default="127.0.0.1")
-    options = parser.parse_args(arguments)
+    options = _options(arguments, behaviour)
     signal.signal(signal.SIGTERM, signal.SIG_DFL if behaviour.ends_at_sigterm else signal.SIG_IGN)
     if options.fault is not None:
         return _fail(options.fault, options.hostname, options.port)
     try:
-        settings = configuration(os.environ, Path.cwd())
+        settings = configuration(os.environ, Path.cwd(), parsed if behaviour.takes_comments else json.loads)
         asyncio.run(_serve(settings, options.hostname, options.port, with_pace(behaviour, options.pace)))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"Error: {error}\n")
@@ -45,6 +40,33 @@ def main(arguments: Sequence[str], behaviour: Behaviour | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """Ends with 1 at an option that it does not know."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: {message}\n")
+
+
+def _options(arguments: Sequence[str], behaviour: Behaviour) -> argparse.Namespace:
+    """The command line; the options that only concern the real one are taken and change nothing."""
+    about = "A stand-in for opencode, for tests of what uses it."
+    parser = _Parser("opencode", description=about, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=behaviour.version)
+    parser.add_argument("--pace", type=float, default=1.0, help="how many times shorter its waits are")
+    parser.add_argument("--fault", choices=LAUNCH_FAULTS, help="what is wrong with it")
+    serving = parser.add_subparsers(dest="command", required=True).add_parser("serve", allow_abbrev=False)
+    serving.add_argument("--port", type=int, default=0)
+    serving.add_argument("--hostname", default="127.0.0.1")
+    if behaviour.knows_options:
+        serving.add_argument("--log-level", choices=("DEBUG", "INFO", "WARN", "ERROR"))
+        serving.add_argument("--mdns-domain")
+        serving.add_argument("--cors", nargs="+", action="extend")
+        for flag in ("--print-logs", "--pure", "--mdns"):
+            serving.add_argument(flag, nargs="?", choices=("true", "false"), const="true")
+    return parser.parse_args(arguments)
 
 
 def _fail(fault: str, host: str, port: int) -> int:
@@ -74,18 +96,21 @@ def _stranger(host: str, port: int) -> None:
     stranger.stdout.readline()
 
 
-def configuration(environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
+def configuration(environ: Mapping[str, str], folder: Path, parse: Callable[[str], Any] = parsed) -> dict[str, Any]:
     """What is configured: for the user, by `OPENCODE_CONFIG`, in the folder, by `OPENCODE_CONFIG_CONTENT`, each over
-    the one before; raises ValueError for a file that is not JSON."""
+    the one before; raises ValueError for what cannot be parsed, or is no object."""
     home = Path(environ.get("HOME", "~")).expanduser()
     user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
     files = [user / name for name in _NAMES]
     if environ.get("OPENCODE_CONFIG"):
         files.append(Path(environ["OPENCODE_CONFIG"]))
     files += [folder / name for name in _NAMES]
-    layers = [json.loads(path.read_text(encoding="utf-8")) for path in files if path.is_file()]
+    texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
     if environ.get("OPENCODE_CONFIG_CONTENT"):
-        layers.append(json.loads(environ["OPENCODE_CONFIG_CONTENT"]))
+        texts.append(environ["OPENCODE_CONFIG_CONTENT"])
+    layers = [parse(text) for text in texts]
+    if not all(isinstance(layer, dict) for layer in layers):
+        raise ValueError("the configuration is no object")
     return {key: _with_environment(value, environ) for key, value in merged(*layers).items()}
 
 
@@ -112,9 +137,19 @@ async def _serve(settings: Mapping[str, Any], host: str, port: int, behaviour: B
     named = os.environ.get("OPENCODE_SERVER_USERNAME") if behaviour.obeys_username else None
     store = Store(_data_folder(os.environ) / "sessions", behaviour.keeps)
     server = OpencodeServer(settings, Path.cwd(), password, named or "opencode", behaviour, store)
-    await server.start(host, port)
+    await _listen(server, host, port)
     if password is None:
-        sys.stderr.write("Warning: OPENCODE_SERVER_PASSWORD is not set; server is unsecured.\n")
+        sys.stdout.write("Warning: OPENCODE_SERVER_PASSWORD is not set; server is unsecured.\n")
     sys.stdout.write(f"opencode server listening on http://{host}:{server.port}\n")
     sys.stdout.flush()
     await asyncio.Event().wait()
+
+
+async def _listen(server: OpencodeServer, host: str, port: int) -> None:
+    """Listen on the port; where none is named, on the usual one, or on any when that is taken."""
+    try:
+        await server.start(host, port or _USUAL_PORT)
+    except OSError:
+        if port:
+            raise
+        await server.start(host)

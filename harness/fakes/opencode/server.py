@@ -95,7 +95,10 @@ class OpencodeServer:
             self._send(request, answer, wire)
 
     def _send(self, request: Request, answer: Answer, wire: Wire) -> None:
-        wire.write(self._behaviour.answer(request, answer).encoded())
+        answer = self._behaviour.answer(request, answer)
+        if request.method == "HEAD" and not self._behaviour.fills_head:
+            answer = replace(answer, body=b"")
+        wire.write(answer.encoded())
         wire.done()
 
     def _stream(self, request: Request, wire: Wire) -> None:

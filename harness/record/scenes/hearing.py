@@ -57,7 +57,7 @@ def child(stage: Stage) -> None:
 
 @scenario
 def broken_skill(stage: Stage) -> None:
-    """A skill file that is broken: an error of no session in a turn that ends well."""
+    """A skill file that is broken is passed over: no error is told, and the turn ends well."""
     folder = stage.project_folder.parent / "skilled"
     for name in ("skill", "skills"):
         skill = folder / ".opencode" / name / "bad"

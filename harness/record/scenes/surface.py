@@ -23,7 +23,8 @@ def surface(stage: Stage) -> None:
     stage.call("GET", "/global/health")
     for method, target in (("GET", "/nothing"), ("GET", "/session/ses_x/nothing"), ("GET", "/")):
         stage.call(method, target)
-    for method, target in (("POST", "/nothing"), ("PUT", "/session"), ("DELETE", "/event"), ("OPTIONS", "/session")):
+    others = (("POST", "/nothing"), ("PUT", "/session"), ("DELETE", "/event"), ("OPTIONS", "/session"))
+    for method, target in (*others, ("HEAD", "/session"), ("HEAD", "/nothing")):
         stage.call(method, target, {} if method in WITH_BODY else None)
 
 

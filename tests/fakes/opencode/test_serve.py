@@ -39,6 +39,36 @@ def test_settings_that_are_not_json_end_it(tmp_path: Path, monkeypatch: pytest.M
     assert main(["serve"]) == 1
 
 
+def test_settings_may_hold_comments_and_a_last_comma(tmp_path: Path) -> None:
+    text = '// of mine\n{"url": "http://h//x", /* a list */ "list": [1, 2,], "text": "a \\" // b, ]",}'
+    (tmp_path / "opencode.jsonc").write_text(text, encoding="utf-8")
+    wanted = {"url": "http://h//x", "list": [1, 2], "text": 'a " // b, ]'}
+    assert configuration({"HOME": str(tmp_path)}, tmp_path) == wanted
+
+
+@pytest.mark.parametrize("text", ['{"provider": {"litellm": {"models": []}}}', '{"agent": []}', "[]"])
+def test_settings_of_another_shape_end_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    (tmp_path / "opencode.json").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve"]) == 1
+
+
+def test_an_option_that_there_is_not_ends_it() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--nonsense"])
+    assert ended.value.code == 1
+
+
+def test_an_open_server_says_so_before_it_says_where_it_is(tmp_path: Path) -> None:
+    command = [str(write_shim(tmp_path / "bin")), "serve", "--pure", "--cors", "http://a", "http://b"]
+    with subprocess.Popen(command, env={"HOME": str(tmp_path)}, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        said = [one.stdout.readline() for _ in range(2)]
+        one.kill()
+    assert said[0].startswith("Warning: OPENCODE_SERVER_PASSWORD is not set")
+    assert said[1].startswith("opencode server listening on http://127.0.0.1:")
+
+
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The shim, started in a folder of its own, and its URL."""
