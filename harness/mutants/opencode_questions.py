@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.exchange import Request
 from harness.fakes.opencode.answers import Answer, json_answer, page
 from harness.fakes.opencode.behaviour import Behaviour, Event
@@ -69,6 +71,12 @@ def _answers_kept(text: str) -> str:
     return "The user has answered." if text.startswith("User has answered") else text
 
 
+def _always_refused(request: Request) -> Request:
+    if not request.path.startswith("/permission/") or request.json() != {"reply": "always"}:
+        return request
+    return replace(request, body=b'{"reply": "reject"}')
+
+
 def _without_feedback(text: str) -> str:
     return text.partition(" with the following feedback")[0]
 
@@ -89,6 +97,7 @@ QUESTIONS: tuple[Mutant[Behaviour], ...] = (
     changing("one_route", "has no reply by the session", "OS-ASK-2", answer=to("POST", _OF_SESSION, lambda *_: page())),
     changing("answers_kept", "keeps the answer from the model", "OS-ASK-7", model_call=tools_told(_answers_kept)),
     changing("asks_everywhere", "asks in all folders", "OS-ASK-8", asks_per_directory=False),
+    changing("always_refused", "takes always for a no", "OS-REPLY-2", takes=_always_refused),
     changing("answer_untold", "tells no answer", "OS-ASK-7", event=on("question.replied", lambda _event: ())),
     changing("rejection_untold", "tells no rejection", "OS-ASK-7", event=on("question.rejected", lambda _event: ())),
     changing("refuses_one", "leaves the others open", "OS-REPLY-1", refuses_all=False),

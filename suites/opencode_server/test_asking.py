@@ -235,17 +235,22 @@ def test_refusing_one_permission_refuses_those_beside_it(
 def test_a_permission_that_is_given_for_always_is_not_asked_for_again(
     opencode: Opencode, script: Script, nonce: Callable[[str], str]
 ) -> None:
-    """For another call of the kind, in another session of the directory; one that was waiting there goes on waiting."""
+    """The tool runs, and so does a later one of another session; one that was waiting goes on waiting."""
     call = ToolCall("bash", '{"command": "printf hi", "description": "says hi"}')  # of a kind that no other check calls
     first, ear, question = asked(opencode, script, nonce("first"), call, permission=ASKING)
     script.answer("waiting", Answer("", tool_calls=(call,), finish="tool_calls"), Answer("x"), nonce=nonce("waiting"))
     waiting = opencode.session("waiting", permission=ASKING)
     opencode.prompt("ask before", waiting, nonce("waiting"))
-    ear.until("asked before", has("permission.asked", waiting))
+    before = named("permission.asked", of(waiting, ear.until("asked before", has("permission.asked", waiting))))
     reply = opencode.call("reply", "POST", f"/permission/{question['id']}/reply", {"reply": "always"})
-    ear.until("idle", idle(first))
+    events = of(first, ear.until("idle", idle(first)))
+    states = [part["state"]["status"] for part in parts(events) if part["type"] == "tool"]
+    replies = [told.get("reply") for told in named("permission.replied", events)]
+    right = (states[-1:], replies) == (["completed"], ["always"])
+    expect(right, "permission.replied always, and a tool that ran", f"{replies} and {states}", MEND, reply)
     listed = opencode.call("list", "GET", "/permission")
-    expect(len(ids_in(listed)) > 0, "what was asked for before", shown(listed), MEND, listed)
+    kept = [question["id"] for question in before if question["id"] in ids_in(listed)]
+    expect(len(kept) == 1, "what was asked for before, still listed", shown(listed), MEND, listed)
     script.answer("later", Answer("", tool_calls=(call,), finish="tool_calls"), Answer("x"), nonce=nonce("later"))
     later = opencode.session("later", permission=ASKING)
     opencode.prompt("ask later", later, nonce("later"))
