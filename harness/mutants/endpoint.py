@@ -23,6 +23,7 @@ from harness.mutants.endpoint_launches import LAUNCHES
 from harness.mutants.endpoint_refusals import REFUSALS
 from harness.mutants.endpoint_replies import REPLIES
 from harness.mutants.endpoint_requests import REQUESTS
+from harness.mutants.endpoint_streamed import STREAMED
 from harness.mutants.endpoint_streams import STREAMS
 from harness.mutants.endpoint_texts import TEXTS
 from harness.mutants.endpoint_turns import TURNS
@@ -248,6 +249,7 @@ MUTANTS: tuple[Mutant[Parts], ...] = (
     *FAULTS,
     *GRUDGES,
     *STREAMS,
+    *STREAMED,
     *KINDS,
     *TURNS,
     *KEYS,

@@ -140,8 +140,16 @@ async def _try_late_turns_again(_model: Model, drive: Drive, say: Say | None) ->
 
 
 FAULTS: tuple[Mutant[Parts], ...] = (
-    changing("unreachable_is_503", "answers 503 when refused", "AE-FAULT-1", turn_failed=_unreachable_is_503),
-    changing("upstream_status_passed_on", "passes opencode's status on", "AE-FAULT-2", turn_failed=_pass_status_on),
+    changing(
+        "unreachable_is_503", "answers 503 when refused", "AE-FAULT-1", "AE-STREAM-5", turn_failed=_unreachable_is_503
+    ),
+    changing(
+        "upstream_status_passed_on",
+        "passes opencode's status on",
+        "AE-FAULT-2",
+        "AE-STREAM-5",
+        turn_failed=_pass_status_on,
+    ),
     changing("answers_trusted", "trusts a 200 of opencode", "AE-FAULT-2", make_opencode=_TrustsAnswers),
     changing(
         "model_status_passed_on",
@@ -155,9 +163,13 @@ FAULTS: tuple[Mutant[Parts], ...] = (
         make_turn=_TellsWhy,
         turn_failed=_model_status,
     ),
-    changing("lost_stream_crashes", "crashes where the stream ends", "AE-FAULT-4", read_events=_read_for_ever),
+    changing(
+        "lost_stream_crashes", "crashes where the stream ends", "AE-FAULT-4", "AE-STREAM-5", read_events=_read_for_ever
+    ),
     changing("malformed_event_crashes", "trusts every event", "AE-FAULT-4", read_events=_read_trustingly),
-    changing("stream_end_is_idle", "answers when the stream ends", "AE-FAULT-4", read_events=_read_end_as_idle),
+    changing(
+        "stream_end_is_idle", "answers when the stream ends", "AE-FAULT-4", "AE-STREAM-5", read_events=_read_end_as_idle
+    ),
     changing(
         "late_turn_again",
         "tries a late turn four times",
@@ -192,5 +204,5 @@ FAULTS: tuple[Mutant[Parts], ...] = (
         "AE-STREAM-5",
         make_turn=_ErrorEndsReply,
     ),
-    changing("aborted_is_reply", "answers with half of it", "AE-FAULT-10", make_turn=_AbortedIsReply),
+    changing("aborted_is_reply", "answers with half of it", "AE-FAULT-10", "AE-STREAM-5", make_turn=_AbortedIsReply),
 )

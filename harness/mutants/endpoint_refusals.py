@@ -68,6 +68,18 @@ def _path_in_detail(refusal: Refusal) -> Response:
     return error_response(refusal)
 
 
+def _try_late_again(failure: Failure) -> Refusal:
+    refusal = turn_failed(failure)
+    if failure == Failure("no outcome in time"):
+        refusal.headers.clear()
+    return refusal
+
+
+def _try_stream_again(refusal: Refusal) -> Response:
+    refusal.headers.clear()
+    return error_response(refusal)
+
+
 def _try_again(failure: Failure) -> Refusal:
     refusal = turn_failed(failure)
     refusal.headers.clear()
@@ -201,4 +213,6 @@ REFUSALS: tuple[Mutant[Parts], ...] = (
         render_refusal=_path_in_detail,
     ),
     changing("retry_invited", "leaves x-should-retry out of a 502", "AE-ENV-3", turn_failed=_try_again),
+    changing("late_retry_invited", "leaves it out of a late turn's", "AE-ENV-3", turn_failed=_try_late_again),
+    changing("stream_retry_invited", "leaves it out of a stream's", "AE-ENV-3", unbegun_stream=_try_stream_again),
 )

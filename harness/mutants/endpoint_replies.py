@@ -237,7 +237,9 @@ REPLIES: tuple[Mutant[Parts], ...] = (
         "AE-REPLY-5",
         make_turn=_NeedsText,
     ),
-    changing("idle_is_reply", "answers with what there is at idle", "AE-REPLY-2", make_turn=_IdleIsReply),
+    changing(
+        "idle_is_reply", "answers with what there is at idle", "AE-REPLY-2", "AE-STREAM-5", make_turn=_IdleIsReply
+    ),
     changing("tool_step_is_reply", "takes a tool step for the reply", "AE-REPLY-2", make_turn=_ToolStepIsReply),
     changing("reasoning_is_text", "takes reasoning for text", "AE-REPLY-3", make_turn=_ReasoningIsText),
     changing("abandoned_text_kept", "keeps text of abandoned attempts", "AE-REPLY-4", make_turn=_KeepsAbandoned),

@@ -142,15 +142,21 @@ class _CountsAnswersOnly(ChunkStream):
         await super().finish(replace(reply, usage=replace(reply.usage, prompt=0)))
 
 
+BEGUN = ("AE-FAULT-4", "AE-FAULT-5", "AE-FAULT-10", "AE-REPLY-2", "AE-STREAM-5")
+"""What notices how a stream that has begun tells that its turn failed."""
+
+UNBEGUN = ("AE-FAULT-1", "AE-FAULT-2", "AE-FAULT-3", "AE-FAULT-4", "AE-FAULT-5", "AE-REPLY-2", "AE-STREAM-5")
+"""What notices how a failure is told for a stream that has not begun."""
+
 STREAMS: tuple[Mutant[Parts], ...] = (
     changing("null_streams", "takes a null `stream` for true", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_streams),
     changing("null_flag_refused", "refuses a null `stream`", "AE-STREAM-2", "AE-REQ-11", read_stream=_null_refused),
     changing("pieces_stripped", "strips white space off each delta", "AE-STREAM-4", chunk=_stripped),
-    changing("failure_ends_clean", "ends a failed stream as a good one", "AE-STREAM-5", make_stream=_EndsClean),
-    changing("failure_is_named", "sends a bare error, `event: error`", "AE-STREAM-5", make_stream=_NamedEvent),
-    changing("failure_is_empty", "sends an empty error object", "AE-STREAM-5", make_stream=_EmptyError),
-    changing("failure_is_finish", "gives the finish reason `error`", "AE-STREAM-5", make_stream=_FinishError),
-    changing("finish_after_error", "finishes after an error event", "AE-STREAM-5", make_stream=_FinishAfterError),
+    changing("failure_ends_clean", "ends a failed stream as a good one", *BEGUN, make_stream=_EndsClean),
+    changing("failure_is_named", "sends a bare error, `event: error`", *BEGUN, make_stream=_NamedEvent),
+    changing("failure_is_empty", "sends an empty error object", *BEGUN, make_stream=_EmptyError),
+    changing("failure_is_finish", "gives the finish reason `error`", *BEGUN, make_stream=_FinishError),
+    changing("finish_after_error", "finishes after an error event", *BEGUN, make_stream=_FinishAfterError),
     changing("abandoned_goes_on", "goes on after an abandoned attempt", "AE-STREAM-5", make_turn=_NeverRetracts),
     changing("usage_never_sent", "ignores `include_usage`", "AE-STREAM-6", wants_usage=_usage_never),
     changing(
@@ -167,8 +173,7 @@ STREAMS: tuple[Mutant[Parts], ...] = (
     changing(
         "failed_stream_is_200",
         "answers 200 with an error in JSON when a stream has not begun",
-        "AE-STREAM-5",
-        "AE-FAULT-5",
+        *UNBEGUN,
         "AE-TURN-1",
         "AE-STREAM-8",
         "AE-STREAM-9",
@@ -178,8 +183,7 @@ STREAMS: tuple[Mutant[Parts], ...] = (
     changing(
         "failed_stream_is_bare",
         "answers with the bare error as an event stream when none has begun",
-        "AE-STREAM-5",
-        "AE-FAULT-5",
+        *UNBEGUN,
         "AE-STREAM-9",
         "AE-CLIENT-1",
         unbegun_stream=_failure_is_bare,

@@ -108,6 +108,14 @@ class _ProbesWithoutPassword(Opencode):
         return await super().create_session(options)
 
 
+class _RejectsWithoutPassword(Opencode):
+    async def reject(self, question: Question) -> None:
+        url = f"{self._url}/{question.kind}/{question.id}/reply"
+        with suppress(aiohttp.ClientError):
+            async with aiohttp.request("POST", url, json={"reply": "reject"}, params=self._folder):
+                pass
+
+
 class _DoesNotAwaitSubscription(Opencode):
     @asynccontextmanager
     async def events(self) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
@@ -213,6 +221,7 @@ TURNS: tuple[Mutant[Parts], ...] = (
     changing("one_system_message", "tells the first system message only", "AE-TURN-4", to_prompt=_one_system),
     changing("last_assistant_dropped", "stops at the last user", "AE-TURN-4", to_prompt=_up_to_last_user),
     changing("probe_without_password", "probes bare", "AE-TURN-5", make_opencode=_ProbesWithoutPassword),
+    changing("rejects_without_password", "answers questions bare", "AE-TURN-5", make_opencode=_RejectsWithoutPassword),
     changing("prompt_first", "hopes for its subscription", "AE-TURN-6", make_opencode=_DoesNotAwaitSubscription),
     changing("twelve_seats", "runs twelve turns at once", "AE-TURN-7", run_turn=_twelve_seats()),
     changing("one_model_at_a_time", "runs one model at a time", "AE-TURN-8", run_turn=_one_model_at_a_time()),

@@ -172,10 +172,44 @@ def test_a_failed_turn_is_told_in_the_envelope(failed: Exchange, expect_works: C
     expect_works()
 
 
+NOT_AGAIN = "add `x-should-retry: false` to a 502 once a prompt was accepted"
+
+
+def expect_not_again(failed: Exchange) -> None:
+    """The failure says that the request is not to be made again."""
+    came = failed.header("x-should-retry")
+    said = (came or "").strip().lower() == "false"
+    expect(said, "x-should-retry: false", came or "no such header", NOT_AGAIN, failed)
+
+
 @pytest.mark.requirement("AE-ENV-3")
 def test_a_failed_turn_is_not_to_be_tried_again(failed: Exchange, expect_works: Callable[[], None]) -> None:
     """The official clients try a 502 twice more by themselves."""
-    came = failed.header("x-should-retry")
-    mend = "add `x-should-retry: false` to a 502 once a prompt was accepted"
-    expect((came or "").strip().lower() == "false", "x-should-retry: false", came or "no such header", mend, failed)
+    expect_not_again(failed)
+    expect_works()
+
+
+@pytest.mark.waits
+@pytest.mark.requirement("AE-ENV-3")
+def test_a_failure_of_another_kind_is_not_to_be_tried_again(
+    client: Client,
+    script: Script,
+    nonce: Callable[[str], str],
+    key: KeyFacts,
+    agent: Agent,
+    expect_works: Callable[[], None],
+) -> None:
+    """A stream that never began, and a turn that was given up at the deadline: where they are a 502."""
+    turns = {"streamed": Answer(status=400, message="I will not"), "late": Answer(fault="hang")}
+    for label, answer in turns.items():
+        script.answer(label, answer, nonce=nonce(label))
+    asked = [
+        client.begin(f"ask {label}", ask(agent.id, nonce(label), stream=label == "streamed"), key=key.name)
+        for label in turns
+    ]
+    failures = [reply for reply in [call.result() for call in asked] if reply.status == 502]
+    if not failures:
+        raise NotMeasured("no such failure is a 502")
+    for reply in failures:
+        expect_not_again(reply)
     expect_works()

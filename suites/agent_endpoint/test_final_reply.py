@@ -9,7 +9,9 @@ import pytest
 from harness.actors import Client, Script
 from harness.chat import ask, finish_reasons_of
 from harness.check import expect
-from harness.expectations import expect_answer, expect_completion, expect_refusal, expect_said, shown
+from harness.exchange import Exchange
+from harness.expectations import expect_answer, expect_completion, expect_said, shown
+from harness.failed_turns import expect_failed
 from harness.fakes.model.script import Answer, ToolCall
 from harness.fixtures.opencode_events import idle, synchronous, text_part
 from harness.tap_script import Inject, TapRule
@@ -92,21 +94,15 @@ NOT_FINAL = [
 @pytest.mark.requirement("AE-REPLY-2")
 @pytest.mark.parametrize(("steps", "tampering"), NOT_FINAL)
 def test_idle_without_a_final_message_is_a_failure(
-    client: Client,
-    script: Script,
-    nonce: Callable[[str], str],
-    key: KeyFacts,
-    agent: Agent,
+    both_ways: Callable[..., tuple[Exchange, Exchange]],
     expect_plain_turn: Callable[[str], None],
     steps: tuple[Answer, ...],
     tampering: tuple[TapRule, ...],
 ) -> None:
     """The session comes to rest, but its last message is not completed: that is no answer, whatever text there is."""
     expect_plain_turn("before")
-    script.answer("not final", *steps, nonce=nonce("asked"))
-    script.tamper("idle", *tampering)
-    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
-    expect_refusal(reply, {502}, "a turn without a final assistant message", MEND_IDLE)
+    for reply in both_ways(*steps, tampering=tampering):
+        expect_failed(reply, "a turn without a final assistant message", MEND_IDLE)
 
 
 @pytest.mark.requirement("AE-REPLY-5")

@@ -10,7 +10,8 @@ from harness.actors import Client, Clock, JournalReader, Script
 from harness.chat import ask
 from harness.check import Inconclusive, expect
 from harness.exchange import Exchange
-from harness.expectations import expect_reached, expect_refusal, shown
+from harness.expectations import expect_reached, shown
+from harness.failed_turns import expect_failed
 from harness.fakes.model.script import Answer
 from harness.target import Agent, Facts
 from harness.target_keys import KeyFacts
@@ -24,6 +25,7 @@ SLACK = 3.0
 """Seconds beyond the declared deadline in which the refusal may still arrive."""
 
 HANG = Answer(fault="hang")
+HALF = Answer(text="half of an answer", fault="hang_after_text")
 ENDLESS = Answer(text="and again ", finish=None, pause=0.1)
 """Without a finish reason opencode asks again, without end."""
 
@@ -48,8 +50,8 @@ def await_calls(journal: JournalReader, label: str, words: list[str], within: fl
 
 
 def expect_refused_in_time(reply: Exchange, target: Facts, why: str) -> None:
-    """A 502 or 504 that is not later than the declared deadline."""
-    expect_refusal(reply, {502, 504}, f"a turn that is not over when {why}", "answer 502 at the deadline")
+    """A 502 or 504, or what stands for it in a stream that has begun, that is not later than the declared deadline."""
+    expect_failed(reply, f"a turn that is not over when {why}", "answer 502 at the deadline", {502, 504})
     late = reply.duration is None or reply.duration > target.deadline + SLACK
     limit = f"{target.deadline:g} s (the declared deadline, and {SLACK:g} s for the way)"
     expect(not late, f"the refusal within {limit} when {why}", shown(reply), "keep one deadline per turn", reply)
@@ -96,6 +98,7 @@ def test_a_turn_without_an_end_is_refused_at_the_deadline(
     turns = {
         "the model is silent": ("silent", HANG, False),
         "the model is silent, streaming": ("silent stream", HANG, True),
+        "the model stops in the middle, streaming": ("half stream", HALF, True),
         "the model is tried again and again": ("retried", RETRIED, False),
         "the model is tried again and again, streaming": ("retried stream", RETRIED, True),
     }
@@ -122,10 +125,17 @@ def test_an_endless_loop_of_steps_is_refused_at_the_deadline(
     agent: Agent,
 ) -> None:
     """Without a finish reason opencode asks the model again and again; the client does not wait for it."""
-    script.answer("endless", ENDLESS, nonce=nonce("endless"))
-    reply = client.send("ask", ask(agent.id, nonce("endless")), key=key.name)
-    expect_refused_in_time(reply, target, "the model is asked without end")
-    expect_reached(journal, nonce("endless"), reply, "an endless loop of steps")
+    modes = ("json", "stream")
+    for mode in modes:
+        script.answer(f"endless {mode}", ENDLESS, nonce=nonce(mode))
+    asked = [
+        client.begin(f"ask for {mode}", ask(agent.id, nonce(mode), stream=mode == "stream"), key=key.name)
+        for mode in modes
+    ]
+    for mode, call in zip(modes, asked, strict=True):
+        reply = call.result()
+        expect_refused_in_time(reply, target, f"the model is asked without end ({mode})")
+        expect_reached(journal, nonce(mode), reply, f"an endless loop of steps ({mode})")
 
 
 @pytest.mark.waits
@@ -140,15 +150,29 @@ def test_giving_up_at_the_deadline_aborts_the_turn(
     key: KeyFacts,
     agent: Agent,
 ) -> None:
-    """A model that hangs and one that is asked without end: the endpoint gives both up, and ends both turns."""
-    turns = {"the model hangs": ("hang", HANG), "the model is asked without end": ("endless", ENDLESS)}
-    for label, answer in turns.values():
+    """A model that hangs and one that is asked without end: the endpoint gives them up, and ends their turns.
+
+    How a stream that has begun tells it is another requirement's.
+    """
+    turns = {
+        "the model hangs": ("hang", HANG, False),
+        "the model is asked without end": ("endless", ENDLESS, False),
+        "the model hangs, streaming": ("hang stream", HANG, True),
+        "the model stops in the middle, streaming": ("half stream", HALF, True),
+        "the model is asked without end, streaming": ("endless stream", ENDLESS, True),
+    }
+    for label, answer, _ in turns.values():
         script.answer(label, answer, nonce=nonce(label))
-    asked = [client.begin(f"ask {label}", ask(agent.id, nonce(label)), key=key.name) for label, _ in turns.values()]
-    await_calls(journal, "calls", [nonce(label) for label, _ in turns.values()], target.deadline)
-    for why, call in zip(turns, asked, strict=True):
-        expect_refused_in_time(call.result(), target, why)
-    expect_ended(journal, clock, target, {why: nonce(label) for why, (label, _) in turns.items()})
+    asked = [
+        client.begin(f"ask {label}", ask(agent.id, nonce(label), stream=stream), key=key.name)
+        for label, _, stream in turns.values()
+    ]
+    await_calls(journal, "calls", [nonce(label) for label, _, _ in turns.values()], target.deadline)
+    for (why, (_, _, stream)), call in zip(turns.items(), asked, strict=True):
+        reply = call.result()
+        if not stream:
+            expect_refused_in_time(reply, target, why)
+    expect_ended(journal, clock, target, {why: nonce(label) for why, (label, _, _) in turns.items()})
 
 
 @pytest.mark.waits
@@ -163,16 +187,21 @@ def test_a_client_that_goes_away_ends_its_turn(
     key: KeyFacts,
     agent: Agent,
 ) -> None:
-    """Who waits for a JSON answer, and who reads a stream: when they leave, the turn ends."""
-    half = Answer(text="half of an answer", fault="hang_after_text")
-    script.answer("json", HANG, nonce=nonce("json"))
-    script.answer("stream", half, nonce=nonce("stream"))
-    waiting = client.begin("ask json", ask(agent.id, nonce("json")), key=key.name)
-    reading = client.begin("ask stream", ask(agent.id, nonce("stream"), stream=True), key=key.name)
-    await_calls(journal, "calls", [nonce("json"), nonce("stream")], target.deadline)
-    for call in (waiting, reading):
+    """Who waits for a JSON answer, who reads a stream, and who waits for its beginning: they leave, the turns end."""
+    leavers = {
+        "the client of a JSON answer left": ("json", HANG, False),
+        "the client of a stream left": ("stream", HALF, True),
+        "the client of a stream left before its first word": ("silent stream", HANG, True),
+    }
+    for label, answer, _ in leavers.values():
+        script.answer(label, answer, nonce=nonce(label))
+    asked = [
+        client.begin(f"ask {label}", ask(agent.id, nonce(label), stream=stream), key=key.name)
+        for label, _, stream in leavers.values()
+    ]
+    await_calls(journal, "calls", [nonce(label) for label, _, _ in leavers.values()], target.deadline)
+    for call in asked:
         left = call.leave()
         if left.end != "gone":
             raise Inconclusive(f"the answer came before the client could leave: {shown(left)}")
-    gone = {"the client of a JSON answer left": "json", "the client of a stream left": "stream"}
-    expect_ended(journal, clock, target, {why: nonce(label) for why, label in gone.items()})
+    expect_ended(journal, clock, target, {why: nonce(label) for why, (label, _, _) in leavers.items()})

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from harness.actors import Client, Script
-from harness.chat import ask
 from harness.check import expect
+from harness.exchange import Exchange
 from harness.expectations import expect_refusal, shown
+from harness.failed_turns import expect_failed_stream
 from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import failed, synchronous
 from harness.tap_script import Inject, TapRule
-from harness.target import Agent
-from harness.target_keys import KeyFacts
 
 MEND = "when the session fails, drop what was said so far and answer 502"
 
@@ -43,19 +41,14 @@ FAILURES = [
 @pytest.mark.requirement("AE-FAULT-10")
 @pytest.mark.parametrize(("answer", "tampering"), FAILURES)
 def test_text_that_an_error_follows_is_not_the_answer(
-    client: Client,
-    script: Script,
-    nonce: Callable[[str], str],
-    key: KeyFacts,
-    agent: Agent,
+    both_ways: Callable[..., tuple[Exchange, Exchange]],
     expect_plain_turn: Callable[[str], None],
     answer: Answer,
     tampering: tuple[TapRule, ...],
 ) -> None:
-    """The client would take it for the whole."""
+    """The client would take it for the whole, also where it is streamed."""
     expect_plain_turn("before")
-    script.answer("half", answer, nonce=nonce("asked"))
-    script.tamper("error", *tampering)
-    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    reply, streamed = both_ways(answer, tampering=tampering)
     expect_refusal(reply, {502}, "part of an answer and then an error", MEND)
     expect(HALF not in reply.text, "no part of the answer in the refusal", shown(reply), MEND, reply)
+    expect_failed_stream(streamed, "part of an answer and then an error")

@@ -12,6 +12,7 @@ from harness.chat import ask, prompts_in
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_reached, expect_refusal, expect_said, shown
+from harness.failed_turns import expect_failed
 from harness.fakes.model.script import Answer
 from harness.tap_script import SESSION, Inject, Reply
 from harness.target import Agent, Facts
@@ -47,8 +48,8 @@ tries to recover."""
 
 
 def expect_prompt_failure(reply: Exchange, target: Facts, why: str) -> None:
-    """A 502 soon after the error."""
-    expect_refusal(reply, {502}, why, MEND)
+    """A 502, or in a stream what stands for it, soon after the error."""
+    expect_failed(reply, why, MEND)
     limit = promptly(target)
     late = reply.duration is None or reply.duration > limit
     expect(not late, f"the 502 within {limit:g} s for {why}", f"{reply.duration or 0:.2f} s", MEND, reply)
@@ -57,25 +58,18 @@ def expect_prompt_failure(reply: Exchange, target: Facts, why: str) -> None:
 @pytest.mark.requirement("AE-FAULT-3")
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_error_without_an_idle_is_a_prompt_failure(
-    client: Client,
-    script: Script,
-    journal: JournalReader,
-    nonce: Callable[[str], str],
-    target: Facts,
-    key: KeyFacts,
-    agent: Agent,
-    name: str,
+    both_ways: Callable[..., tuple[Exchange, Exchange]], journal: JournalReader, target: Facts, name: str
 ) -> None:
     """Each error name ends the turn at once, although the model hangs and no idle ever comes."""
     error = {"name": name, "data": ERRORS[name]}
-    script.answer("hang", Answer(fault="hang"), nonce=nonce("asked"))
     event = {"id": "evt_turnproof", "type": "session.error", "properties": {"sessionID": SESSION, "error": error}}
-    script.tamper(
-        "error",
-        Inject("session.status", (event,), status="busy"),
-        Reply("POST", "/session/[^/]+/message", 200, {"info": failed_message(error), "parts": []}),
+    reply, streamed = both_ways(
+        Answer(fault="hang"),
+        tampering=(
+            Inject("session.status", (event,), status="busy"),
+            Reply("POST", "/session/[^/]+/message", 200, {"info": failed_message(error), "parts": []}),
+        ),
     )
-    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
     tampered = any(exchange.fault for exchange in journal.read("tampered", "opencode"))
     expect(
         tampered,
@@ -85,6 +79,7 @@ def test_an_error_without_an_idle_is_a_prompt_failure(
         reply,
     )
     expect_prompt_failure(reply, target, f"a session.error {name}")
+    expect_prompt_failure(streamed, target, f"a session.error {name} in a streamed turn")
 
 
 def failed_message(error: dict[str, Any]) -> dict[str, Any]:

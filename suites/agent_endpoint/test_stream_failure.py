@@ -9,39 +9,19 @@ import pytest
 from harness.actors import Client, Script
 from harness.chat import ask, post
 from harness.check import expect
-from harness.exchange import Exchange, Request, parse_json
-from harness.expectations import ending, expect_completion, expect_refusal, expect_said, expect_stream, shown
+from harness.exchange import Request, parse_json
+from harness.expectations import expect_completion, expect_said, expect_stream, shown
+from harness.failed_turns import expect_failed_stream, expect_whole_or_failed
 from harness.fakes.model.script import Answer
-from harness.sse import Event
+from harness.fixtures.opencode_events import SYNCHRONOUS, failed, idle, synchronous
+from harness.fixtures.upstream_faults import upstream_fault
+from harness.tap_script import Break, Inject, Reply, TapRule
 from harness.target import Agent
 from harness.target_keys import KeyFacts
 from harness.telling import beginning
 
-MEND = 'send `data: {"error": {"message": ..., "type": ..., "code": ...}}` and nothing but [DONE] after it'
 REFUSED = Answer(status=400, message="no such parameter")
-
-
-def error_in(event: Event) -> object:
-    """The `error` that an event's data holds, or None."""
-    data = event.json()
-    return data.get("error") if isinstance(data, dict) else None
-
-
-def expect_failed_stream(exchange: Exchange, why: str) -> None:
-    """A JSON 502, or an event stream that holds one error and after it neither content nor a finish reason."""
-    if exchange.content_type != "text/event-stream":
-        expect_refusal(exchange, {502}, why, "answer 502 in the error envelope, or an error event in the stream")
-        return
-    stream = expect_stream(exchange, why)
-    places = [index for index, event in enumerate(stream.events) if error_in(event) is not None]
-    expected = f"one error event, the last but for [DONE], for {why}"
-    expect(len(places) == 1, expected, f"{len(places)} in {ending(exchange)}", MEND, exchange)
-    error = error_in(stream.events[places[0]])
-    said = isinstance(error, dict) and bool(error.get("message")) and isinstance(error.get("message"), str)
-    complete = said and isinstance(error, dict) and isinstance(error.get("type"), str) and "code" in error
-    expect(complete, f"an error with message, type and code for {why}", repr(error), MEND, exchange)
-    after = [event.data for event in stream.events[places[0] + 1 :]]
-    expect(after in ([], ["[DONE]"]), expected, f"after it: {after}", MEND, exchange)
+HALF = "This is only half of it"
 
 
 @pytest.fixture
@@ -60,11 +40,16 @@ def expect_streams(
 
 @pytest.mark.requirement("AE-STREAM-5")
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "tampering"),
     [
-        pytest.param(REFUSED, id="model server refuses the request"),
-        pytest.param(Answer(status=401, message="bad key"), id="model server refuses the key"),
-        pytest.param(Answer(text="", fault="bad_chunk"), id="model server says nothing but a broken chunk"),
+        pytest.param(REFUSED, (), id="model server refuses the request"),
+        pytest.param(Answer(status=401, message="bad key"), (), id="model server refuses the key"),
+        pytest.param(Answer(text="", fault="bad_chunk"), (), id="model server says nothing but a broken chunk"),
+        *(
+            pytest.param(fault.answer, fault.tampering, id=f"{name} at opencode")
+            for name in ("connection refused", "no session", "no prompt")
+            for fault in [upstream_fault(name, "something is wrong")]
+        ),
     ],
 )
 def test_a_failure_before_the_first_content_is_no_success(
@@ -75,15 +60,45 @@ def test_a_failure_before_the_first_content_is_no_success(
     agent: Agent,
     expect_streams: Callable[[], None],
     answer: Answer,
+    tampering: tuple[TapRule, ...],
 ) -> None:
     """It is a 502; or, where the stream had begun already, an error event in it."""
     script.answer("failure", answer, nonce=nonce("asked"))
+    script.tamper("opencode", *tampering)
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=True), key=key.name)
+    script.desist("nothing more")
     expect_failed_stream(reply, "a turn that fails before its first content")
     expect_streams()
 
 
+WHOLE = f"{HALF}, and this the rest."
+GOES_ON = Answer(text=WHOLE, piece=4, pause=0.05)
+STOPS = Answer(text=HALF, piece=len(HALF), fault="hang_after_text")
+ABORTED = {"name": "MessageAbortedError", "data": {"message": "Aborted"}}
+
+IN_THE_TEXT = [
+    pytest.param(Answer(text=HALF, piece=4, pause=0.05, fault="bad_chunk"), (), id="model breaks off"),
+    pytest.param(
+        GOES_ON,
+        (Break("message.part.delta", "complete"), Reply("POST", SYNCHRONOUS, 200, '{"info": {', media="text/plain")),
+        id="event stream ends",
+    ),
+    pytest.param(
+        GOES_ON,
+        (Break("message.part.delta", "reset"), Reply("POST", SYNCHRONOUS, None, None, ending="reset")),
+        id="event stream is reset",
+    ),
+    pytest.param(
+        STOPS,
+        (Inject("message.part.delta", (failed(ABORTED),)), synchronous(HALF, error=ABORTED)),
+        id="session is aborted",
+    ),
+    pytest.param(STOPS, (Inject("message.part.delta", idle()), synchronous(HALF)), id="session comes to rest"),
+]
+
+
 @pytest.mark.requirement("AE-STREAM-5")
+@pytest.mark.parametrize(("answer", "tampering"), IN_THE_TEXT)
 def test_a_failure_after_content_is_an_error_event(
     client: Client,
     script: Script,
@@ -91,12 +106,18 @@ def test_a_failure_after_content_is_an_error_event(
     key: KeyFacts,
     agent: Agent,
     expect_streams: Callable[[], None],
+    answer: Answer,
+    tampering: tuple[TapRule, ...],
 ) -> None:
-    """The model breaks off in the middle: a stream that has begun tells so, one that has not is a 502."""
-    half = Answer(text="This is only half of it", piece=4, pause=0.05, fault="bad_chunk")
-    script.answer("half", half, nonce=nonce("asked"))
+    """The answer stops in the middle: a stream that has begun tells so, one that has not is a 502.
+
+    What is lost on its way only may also be got by other means, and whole.
+    """
+    script.answer("half", answer, nonce=nonce("asked"))
+    script.tamper("opencode", *tampering)
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=True), key=key.name)
-    expect_failed_stream(reply, "a turn that fails after its first content")
+    script.desist("nothing more")
+    expect_whole_or_failed(reply, WHOLE, "a turn that fails after its first content")
     expect_streams()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -11,8 +11,17 @@ from harness.actors import Client, JournalReader, Script
 from harness.chat import ask, prompts_in
 from harness.check import expect
 from harness.exchange import Exchange
-from harness.expectations import expect_completion, expect_no_calls, expect_refusal, expect_said, expect_stream
+from harness.expectations import (
+    expect_answer,
+    expect_completion,
+    expect_no_calls,
+    expect_refusal,
+    expect_said,
+    expect_stream,
+)
 from harness.fakes.model.script import Answer
+from harness.fixtures.opencode_events import event, failed, synchronous
+from harness.tap_script import Inject
 from harness.target import Agent
 from harness.target_keys import KeyFacts
 
@@ -72,6 +81,7 @@ def test_a_failed_turn_is_not_driven_again(
 
 
 @pytest.mark.requirement("AE-TURN-1")
+@pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 def test_a_request_sees_nothing_of_the_one_before(
     client: Client,
     script: Script,
@@ -79,14 +89,15 @@ def test_a_request_sees_nothing_of_the_one_before(
     nonce: Callable[[str], str],
     key: KeyFacts,
     agent: Agent,
+    stream: bool,
 ) -> None:
     """The same question twice, and another: three sessions, and the model hears of no earlier answer."""
     answers = [Answer(text=nonce(f"said {number}")) for number in (1, 2, 3)]
     script.answer("answers", *answers, nonce=nonce("asked"))
     questions = [nonce("asked"), nonce("asked"), f"And then? {nonce('asked')}"]
     for number, question in enumerate(questions, 1):
-        reply = client.send(f"ask {number}", ask(agent.id, question), key=key.name)
-        expect_said(expect_completion(reply, f"request {number}"), nonce(f"said {number}"), reply)
+        reply = client.send(f"ask {number}", ask(agent.id, question, stream=stream), key=key.name)
+        expect_said(expect_answer(reply, f"request {number}"), nonce(f"said {number}"), reply)
     prompts = prompts_in(journal.read("prompts", "opencode"))
     sessions = {session_of(prompt) for prompt in prompts}
     apart = len(prompts) == len(sessions) == len(questions)
@@ -142,7 +153,31 @@ def test_requests_to_opencode_carry_the_password(
     reply = client.send("ask", ask(agent.id, nonce("asked"), stream=stream), key=key.name)
     text = expect_stream(reply, "a stream").text if stream else expect_completion(reply, "a completion")
     expect_said(text, nonce("said"), reply)
-    seen = journal.read("opencode", "opencode")
+    expect_password(journal.read("opencode", "opencode"), reply)
+
+
+ASKING = (
+    event("permission.asked", id="per_turnproof", permission="bash", patterns=["*"], metadata={}, always=["*"]),
+    event("question.asked", id="que_turnproof", questions=[{"question": "Which?", "header": "Which", "options": []}]),
+)
+BROKEN = {"name": "UnknownError", "data": {"message": "something broke"}}
+
+
+@pytest.mark.requirement("AE-TURN-5")
+def test_requests_about_a_turn_that_asks_and_fails_carry_the_password(
+    both_ways: Callable[..., tuple[Exchange, Exchange]],
+    journal: JournalReader,
+    expect_plain_turn: Callable[[str], None],
+) -> None:
+    """So do the answers to what the agent asks, and all that ends its turn, if there are any."""
+    expect_plain_turn("before")
+    asks_and_fails = Inject("session.status", (*ASKING, failed(BROKEN)), status="busy")
+    replies = both_ways(Answer(fault="hang"), tampering=(asks_and_fails, synchronous(error=BROKEN)))
+    expect_password(journal.read("opencode", "opencode"), replies[-1])
+
+
+def expect_password(seen: Sequence[Exchange], reply: Exchange) -> None:
+    """Every request to opencode, and there are some, came with the password, or was made again with it."""
     let_in = {(e.request.method, e.request.target) for e in seen if has_password(e)}
     turned_away = [e for e in seen if (e.request.method, e.request.target) not in let_in]
     mend = "send the server password as HTTP Basic with every request to opencode"

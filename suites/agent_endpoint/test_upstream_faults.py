@@ -12,6 +12,7 @@ from harness.chat import ask
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import expect_completion, expect_refusal, shown
+from harness.failed_turns import expect_failed, expect_whole_or_failed
 from harness.fakes.model.script import Answer
 from harness.fixtures.opencode_events import SYNCHRONOUS
 from harness.fixtures.upstream_faults import ALWAYS, NAMES, PROMPT, upstream_fault
@@ -36,9 +37,11 @@ def test_refused_connections_are_a_502(
     expect_plain_turn("before")
     script.tamper("refuse", Refuse())
     reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    streamed = client.send("ask for a stream", ask(agent.id, nonce("asked"), stream=True), key=key.name)
     script.desist("accept")
     plain_turn("so that later checks find the target recovered")
-    expect_refusal(reply, {502}, "a turn while opencode refuses connections", MEND)
+    expect_failed(reply, "a turn while opencode refuses connections", MEND)
+    expect_failed(streamed, "a streamed turn while opencode refuses connections", MEND)
 
 
 WRONG_ANSWERS: dict[str, tuple[int, Any, str]] = {
@@ -71,9 +74,13 @@ def test_a_wrong_answer_is_a_502(
     expect_plain_turn("before")
     status, body, media = answer
     script.tamper("wrong answer", Reply("POST", path, status, body, ALWAYS, media))
-    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    asked = [
+        client.begin(f"ask for {mode}", ask(agent.id, nonce("asked"), stream=mode == "stream"), key=key.name)
+        for mode in ("json", "stream")
+    ]
     late = path == PROMPT and status == 200
-    expect_refusal(reply, {502, 504} if late else {502}, "a turn that opencode did not take", MEND)
+    for call in asked:
+        expect_failed(call.result(), "a turn that opencode did not take", MEND, {502, 504} if late else {502})
 
 
 HALF = Reply("POST", SYNCHRONOUS, 200, '{"info": {"role": "assis', media="application/json; charset=utf-8")
@@ -102,24 +109,21 @@ BROKEN_STREAMS = [
 @pytest.mark.requirement("AE-FAULT-4")
 @pytest.mark.parametrize("tampering", BROKEN_STREAMS)
 def test_nothing_is_made_up_when_the_event_stream(
-    client: Client,
-    script: Script,
+    both_ways: Callable[..., tuple[Exchange, Exchange]],
     nonce: Callable[[str], str],
-    key: KeyFacts,
-    agent: Agent,
     expect_plain_turn: Callable[[str], None],
     tampering: tuple[TapRule, ...],
 ) -> None:
-    """A 502, or the whole answer got by other means: never a part of it, a crash or a hanging client."""
+    """A failure, or the whole answer got by other means: never a part of it, a crash or a hanging client."""
     expect_plain_turn("before")
-    script.tamper("broken", *tampering)
-    script.answer("answer", Answer(text=nonce("said"), piece=4, pause=0.05), nonce=nonce("asked"))
-    reply = client.send("ask", ask(agent.id, nonce("asked")), key=key.name)
+    answer = Answer(text=nonce("said"), piece=4, pause=0.05)
+    reply, streamed = both_ways(answer, tampering=tampering)
     if reply.status == 200:
         content = expect_completion(reply, "a turn whose event stream broke")
         expect(content == nonce("said"), f"the whole answer, {nonce('said')}, or a 502", shown(reply), MEND, reply)
     else:
         expect_refusal(reply, {502}, "a turn whose event stream broke", MEND)
+    expect_whole_or_failed(streamed, nonce("said"), "a streamed turn whose event stream broke")
 
 
 @pytest.mark.requirement("AE-FAULT-9")

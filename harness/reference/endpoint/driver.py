@@ -59,6 +59,14 @@ async def reject_question(opencode: Opencode, question: Question, _limit: asynci
     await opencode.reject(question)
 
 
+def keep_deadline(limit: asyncio.Timeout, deadline: float, turn: Turn) -> None:
+    """After each event: the turn's deadline stands, and a nearer one while an error could still be mended."""
+    if not turn.doubtful:
+        limit.reschedule(deadline)
+    elif limit.when() == deadline:
+        limit.reschedule(min(deadline, asyncio.get_running_loop().time() + RECOVERY_SECONDS))
+
+
 class Driver:
     """Drives turns, each within `budget` seconds; giving one up takes at most `abort_grace` more."""
 
@@ -103,7 +111,7 @@ class Driver:
     async def _follow(
         self, opencode: Opencode, turn: Turn, model: Model, prompt: Prompt, say: Say | None, limit: asyncio.Timeout
     ) -> Outcome:
-        loop, deadline = asyncio.get_running_loop(), limit.when()
+        deadline = limit.when()
         assert deadline is not None
         async with opencode.events() as events:
             if await anext(events, None) is None:
@@ -114,10 +122,7 @@ class Driver:
                     outcome = await self._act(opencode, step, say, limit)
                     if outcome is not None:
                         return outcome
-                if not turn.doubtful:
-                    limit.reschedule(deadline)
-                elif limit.when() == deadline:
-                    limit.reschedule(min(deadline, loop.time() + RECOVERY_SECONDS))
+                self._parts.keep_time(limit, deadline, turn)
         raise OpencodeError("the event stream ended")
 
     async def _act(self, opencode: Opencode, step: Step, say: Say | None, limit: asyncio.Timeout) -> Outcome | None:

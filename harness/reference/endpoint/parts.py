@@ -78,6 +78,7 @@ class Parts:
     read_events: ReadEvents = read_events
     make_turn: Callable[[str], Turn] = Turn
     answer_question: Callable[[Opencode, Question, Timeout], Awaitable[None]] = driver.reject_question
+    keep_time: Callable[[Timeout, float, Turn], None] = driver.keep_deadline
     give_up: Callable[[Opencode, Turn, Why], Awaitable[None]] = driver.abort_turn
 
     turn_failed: Callable[[Failure], Refusal] = envelope.turn_failed
