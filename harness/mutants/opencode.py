@@ -7,6 +7,7 @@ import sys
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.fakes.opencode.serve import main
 from harness.mutants.mutant import Mutant, named
+from harness.mutants.opencode_children import CHILDREN
 from harness.mutants.opencode_config import CONFIG
 from harness.mutants.opencode_failures import FAILURES
 from harness.mutants.opencode_hearing import HEARING
@@ -14,7 +15,7 @@ from harness.mutants.opencode_questions import QUESTIONS
 from harness.mutants.opencode_surface import SURFACE
 from harness.mutants.opencode_turns import TURNS
 
-FLAWS: tuple[Mutant[Behaviour], ...] = (*SURFACE, *TURNS, *HEARING, *FAILURES, *QUESTIONS, *CONFIG)
+FLAWS: tuple[Mutant[Behaviour], ...] = (*SURFACE, *TURNS, *HEARING, *FAILURES, *QUESTIONS, *CONFIG, *CHILDREN)
 
 
 def find(name: str) -> Mutant[Behaviour]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.exchange import Request
 from harness.fakes.opencode.answers import Answer, json_answer
-from harness.fakes.opencode.behaviour import Behaviour, Event
+from harness.fakes.opencode.behaviour import Behaviour, Event, finish
 from harness.fakes.opencode.retry import retry_seconds
 from harness.mutants.mutant import Mutant, changing, remembering
 from harness.mutants.opencode_changes import (
@@ -120,6 +120,10 @@ def _own_wait(attempt: int, _headers: dict[str, str]) -> float:
     return retry_seconds(attempt, {})
 
 
+def _own_finish(reason: str | None) -> str:
+    return finish(reason) if reason is None or finish(reason) != "unknown" else "other"
+
+
 FAILURES: tuple[Mutant[Behaviour], ...] = (
     changing("refusal_retryable", "calls all retryable", "OS-FAIL-1", event=on("session.error", _retryable)),
     changing("three_retries", "gives up after three", "OS-FAIL-2", max_retries=3),
@@ -134,6 +138,7 @@ FAILURES: tuple[Mutant[Behaviour], ...] = (
         "OS-FAIL-7",
         event=_errors_renamed("UnknownError", "APIError", "JSON parsing failed"),
     ),
+    changing("own_finish", "ends after an odd reason", "OS-FAIL-8", finish=_own_finish),
     changing("ends_unfinished", "ends without finish", "OS-FAIL-8", goes_on_after=frozenset({"tool-calls"})),
     changing(
         "overflow_api_error",

@@ -304,5 +304,6 @@ TURNS: tuple[Mutant[Behaviour], ...] = (
     changing("length_as_stop", "tells length as stop", "OS-EMPTY-2", event=on_parts("step-finish", _length_as_stop)),
     changing("filter_untold", "tells no filter", "OS-EMPTY-3", event=_errors_dropped("ContentFilterError")),
     changing("pending_untold", "tells no pending call", "OS-TOOL-1", event=on_parts("tool", _without_pending)),
+    changing("tools_by_reason", "goes on for the reason alone", "OS-TOOL-4", goes_on_after_tools=False),
     changing("vague_tool_error", "tells the model `error`", "OS-TOOL-2", model_call=tools_told(_vague_error)),
 )

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-UNSETTLED = frozenset({"abort_at_once", "cut"})
-"""Scenarios that come out one way or the other by chance: an abort that races with the turn, and how much of the text
-that came right before a connection broke off is seen."""
+UNSETTLED = frozenset({"abort_at_once", "abort_with_asking_child", "cut"})
+"""Scenarios that come out one way or the other by chance: an abort that races with the turn, or with its next step, and
+how much of the text that came right before a connection broke off is seen."""
 
 
 def lines(kept: Mapping[str, Any]) -> list[str]:

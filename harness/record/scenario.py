@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.fakes.model.script import Answer
+from harness.fakes.model.script import Answer, ToolCall
 from harness.record.stage import Event, Stage
 
 Play = Callable[[Stage], None]
@@ -18,6 +18,8 @@ OVERFLOW = Answer(
 HANG = Answer(fault="hang")
 HALF = Answer("half of an answer", fault="hang_after_text")
 WITH_BODY = ("POST", "PUT")
+OUTSIDE = ToolCall("read", '{"filePath": "/etc/hostname"}')
+ECHO = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
 ASKING = [{"permission": "*", "pattern": "*", "action": "ask"}]
 
 

@@ -118,6 +118,24 @@ def test_a_tool_call_runs_and_a_step_follows(
     expect(told == ("tool", "hi\n"), "the tool's output at the model", repr(told), MEND, calls[-1])
 
 
+@pytest.mark.requirement("OS-TOOL-4")
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_tool_is_run_whatever_the_finish_reason(
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], finish: str
+) -> None:
+    """The step keeps its reason, and another follows."""
+    script.answer("steps", Answer("", tool_calls=(ECHO,), finish=finish), Answer("done"), nonce=nonce("asked"))
+    ear = opencode.listen()
+    session = opencode.session()
+    reply = opencode.prompt("ask", session, nonce("asked"))
+    events = of(session, ear.until("idle", idle(session)))
+    reasons = [part["reason"] for part in parts(events) if part["type"] == "step-finish"]
+    expect(reasons == [finish, "stop"], f"{finish}, then stop", repr(reasons), MEND, reply)
+    calls = calls_with(journal, "calls", nonce("asked"))
+    told = messages_of(calls[-1].request.json())[-1]
+    expect(told == ("tool", "hi\n"), "the tool's output at the model", repr(told), MEND, calls[-1])
+
+
 @pytest.mark.requirement("OS-TOOL-2")
 @pytest.mark.parametrize("call", WRONG)
 def test_a_wrong_call_is_told_to_the_model(

@@ -195,11 +195,12 @@ def test_a_broken_event_is_an_error(
 
 
 @pytest.mark.requirement("OS-FAIL-8")
-def test_without_a_finish_reason_there_is_no_end(
-    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+@pytest.mark.parametrize("finish", [None, "error", "eos"])
+def test_without_a_known_finish_reason_there_is_no_end(
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], finish: str | None
 ) -> None:
     """Asked again and again; here the fourth call hangs, and is aborted."""
-    endless = Answer("again", finish=None)
+    endless = Answer("again", finish=finish)
     script.answer("endless", endless, endless, endless, Answer(fault="hang"), nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()

@@ -53,15 +53,29 @@ def _as_configured(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return config
 
 
+_FINISH = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "content-filter",
+    "tool_calls": "tool-calls",
+    "function_call": "tool-calls",
+}
+
+
+def finish(reason: str | None) -> str:
+    """How a step finishes for which the model gave that reason."""
+    return _FINISH.get(reason or "", "unknown")
+
+
 def _retries(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Times are in seconds; `preparing` passes between a prompt and its turn's first sign.
-    The requests `open_to_all` need no password, a request is taken for what `takes` makes of it, and its answer
-    comes `late` by so much.
+    """Times are in seconds; `preparing` passes between a prompt and its turn's first sign, and `settling` before the
+    tools of an aborted turn are given up. The requests `open_to_all` need no password, a request is taken for what
+    `takes` makes of it, and its answer comes `late` by so much.
 
     `event` says what is sent for an event of the core, `envelope` how it looks on the stream of all directories,
     `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call
@@ -76,10 +90,13 @@ class Behaviour:
     ends_at_sigterm: bool = True
     heartbeat: float = 10.0
     preparing: float = 0.02
+    settling: float = 0.25
     max_retries: int = 5
     retry_after: Callable[[int, dict[str, str]], float] = retry_seconds
     retries: Callable[[int], bool] = _retries
     retried_types: frozenset[str] = frozenset({"server_error"})
+    finish: Callable[[str | None], str] = finish
+    goes_on_after_tools: bool = True
     goes_on_after: frozenset[str] = frozenset({"tool-calls", "unknown"})
     takes: Callable[[Request], Request] = _as_sent
     late: Callable[[Request], float] = _at_once
@@ -102,4 +119,5 @@ class Behaviour:
     queues: bool = True
     obeys_no_reply: bool = True
     aborts_early: bool = True
+    aborts_children: bool = True
     leaving_aborts: bool = False

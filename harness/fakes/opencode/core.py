@@ -33,6 +33,8 @@ class Core:
         self.questions = Questions(behaviour.asks_per_directory)
         self.sessions: dict[str, Session] = store.read() if store is not None else {}
         self.turns: dict[str, Turn] = {}
+        self.jobs: dict[str, Turn] = {}
+        """The turns that a task tool waits for, by session."""
         self.tasks: set[asyncio.Task[Any]] = set()
 
     async def close(self) -> None:
@@ -159,9 +161,14 @@ class Core:
         return turn
 
     async def abort(self, session_id: str) -> None:
-        """End a session's turn; one that has none, or does not exist, is told to be idle all the same."""
+        """End a session's turn; one that has none, or does not exist, is told to be idle all the same.
+
+        What its task tools wait for is ended first: a turn that has its tools given up takes its time for that, in
+        which the session's own turn goes on.
+        """
         if not session_id.startswith("ses"):
             raise unknown_error()
+        await self.abort_jobs(session_id)
         turn = self.turns.get(session_id)
         if turn is not None:
             await turn.abort()
@@ -171,6 +178,13 @@ class Core:
             self.bus.emit(self.folder, "session.status", {"sessionID": session_id, "status": {"type": "idle"}})
             self.bus.emit(self.folder, "session.idle", {"sessionID": session_id})
 
+    async def abort_jobs(self, session_id: str) -> None:
+        """End the turns that a task tool waits for, of the session and of its children."""
+        for job in list(self.jobs.values()):
+            if self.behaviour.aborts_children and session_id in (job.session.id, job.session.parent):
+                await job.abort()
+
     def statuses(self, directory: str) -> dict[str, Any]:
         """The busy sessions of a directory."""
-        return {turn.session.id: turn.status for turn in self.turns.values() if turn.session.directory == directory}
+        here = [turn for turn in self.turns.values() if turn.session.directory == directory]
+        return {turn.session.id: turn.status for turn in here if not turn.aborted}

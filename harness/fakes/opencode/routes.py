@@ -130,7 +130,9 @@ class Routes:
         return json_answer(session.shown())
 
     async def _delete(self, call: Call) -> Answer:
-        self._core.delete(self._session(call))
+        session = self._session(call)
+        await self._core.abort_jobs(session.id)
+        self._core.delete(session)
         return json_answer(True)
 
     async def _children(self, call: Call) -> Answer:

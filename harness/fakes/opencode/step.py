@@ -12,14 +12,6 @@ from harness.fakes.opencode.sessions import Message, Session, no_tokens
 if TYPE_CHECKING:
     from harness.fakes.opencode.core import Core
 
-_FINISH = {
-    "stop": "stop",
-    "length": "length",
-    "content_filter": "content-filter",
-    "tool_calls": "tool-calls",
-    "function_call": "tool-calls",
-}
-
 
 class Step:
     """Takes chunks, tells events. A try that is abandoned leaves its parts behind: the next begins its own."""
@@ -100,7 +92,7 @@ class Step:
 
     def finish(self) -> str:
         """Tell how the step finished; the reason."""
-        reason = "unknown" if self._finish is None else _FINISH.get(self._finish, "other")
+        reason = self._core.behaviour.finish(self._finish)
         tokens = _tokens(self._usage)
         self.add_part({"type": "step-finish", "reason": reason, "tokens": tokens, "cost": 0})
         self.message.info |= {"finish": reason, "tokens": tokens}
@@ -128,14 +120,20 @@ class Step:
         part["tool"] = tool or part["tool"]
         self._core.emit_part(self.session, self.message, part_id)
 
+    def open_tools(self) -> list[dict[str, Any]]:
+        """The tool calls that have no result yet."""
+        tools = [part for part in self.message.parts.values() if part["type"] == "tool"]
+        return [part for part in tools if part["state"]["status"] in ("pending", "running")]
+
     def interrupt_tools(self) -> None:
         """The calls under way were ended from outside."""
-        for part in self.message.parts.values():
-            if part["type"] == "tool" and part["state"]["status"] in ("pending", "running"):
-                time = {**part["state"].get("time", {"start": now()}), "end": now()}
-                ended = {"status": "error", "input": part["state"]["input"], "time": time}
-                ended |= {"error": "Tool execution aborted", "metadata": {"interrupted": True}}
-                self.set_state(part["id"], ended)
+        for part in self.open_tools():
+            time = {**part["state"].get("time", {"start": now()}), "end": now()}
+            ended = {"status": "error", "input": part["state"]["input"], "time": time}
+            ended |= {key: part["state"][key] for key in ("title",) if key in part["state"]}
+            known = part["state"].get("metadata", {})
+            ended |= {"error": "Tool execution aborted", "metadata": {**known, "interrupted": True}}
+            self.set_state(part["id"], ended)
 
     def _count(self, tokens: dict[str, Any]) -> None:
         total = self.session.info["tokens"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.fakes.opencode.attachments import numbered
+from harness.fakes.opencode.child import ChildFailed, said_by
 from harness.fakes.opencode.ids import now
 from harness.fakes.opencode.prompts import offered, rules_of
 from harness.fakes.opencode.rules import decided, permission_of, relevant
@@ -28,9 +29,10 @@ _INVALID = "The arguments provided to the tool are invalid: "
 class ToolFailed(Exception):
     """A call that comes to an error; `ends_turn` when the user said no and nothing more."""
 
-    def __init__(self, error: str, ends_turn: bool = False) -> None:
+    def __init__(self, error: str, ends_turn: bool = False, metadata: dict[str, Any] | None = None) -> None:
         super().__init__(error)
         self.ends_turn = ends_turn
+        self.state: dict[str, Any] = {"error": error, **({} if metadata is None else {"metadata": metadata})}
 
 
 async def run_tool(core: Core, step: Step, part_id: str, arguments: str) -> bool:
@@ -64,7 +66,7 @@ class _Run:
         try:
             await self._perform()
         except ToolFailed as failed:
-            self._set("error", error=str(failed), time={"start": self._began, "end": now()})
+            self._set("error", **failed.state, time={"start": self._began, "end": now()})
             return not failed.ends_turn
         return True
 
@@ -174,15 +176,10 @@ class _Run:
         metadata = {"parentSessionId": parent.id, "sessionId": child.id, "model": used}
         for _ in range(2):
             self._set("running", title=description, metadata=metadata, time={"start": self._began})
-        parts = [{"type": "text", "text": str(self._input["prompt"])}]
-        self._core.add_user_message(child, {"agent": agent, "model": used, "parts": parts})
-        turn = self._core.run(child)
         try:
-            answer = await turn.over()
-        except BaseException:
-            await turn.abort()
-            raise
-        text = "".join(p["text"] for p in answer.parts.values() if p["type"] == "text") if answer is not None else ""
+            text = await said_by(self._core, child, agent, used, str(self._input["prompt"]))
+        except ChildFailed as failed:
+            raise ToolFailed(str(failed), metadata=metadata) from failed
         told = f'<task id="{child.id}" state="completed">\n<task_result>\n{text}\n</task_result>\n</task>'
         self._done(told, description, {**metadata, "truncated": False})
 

@@ -46,6 +46,9 @@ class Turn:
         self._summarised: set[str] = set()
         self.status: dict[str, Any] = {"type": "busy"}
         self.task: asyncio.Task[Message | None] | None = None
+        self.aborted = False
+        self.given_up = asyncio.Event()
+        """Set when the turn was aborted and told to be idle, while its tools have yet to be given up."""
 
     async def over(self) -> Message | None:
         """Wait for the end; the last assistant message. Raises UnknownModel."""
@@ -56,7 +59,9 @@ class Turn:
         """End the turn."""
         if self.task is not None and (self._behaviour.aborts_early or self._phase != "preparing"):
             await self._begun.wait()  # a task that is cancelled before its first step never runs at all
-            self.task.cancel()
+            if not self.aborted:
+                self.aborted = True
+                self.task.cancel()
             await asyncio.wait({self.task})
 
     async def run(self) -> Message | None:
@@ -67,7 +72,7 @@ class Turn:
             self._phase = "working"
             await self._take_steps()
         except asyncio.CancelledError:
-            self._tell_aborted()
+            await self._end_aborted()
         except UnknownModel as unknown:
             error = {"name": "UnknownError", "data": {"message": str(unknown)}}
             self._core.emit(self.session, "session.error", error=error)
@@ -96,7 +101,15 @@ class Turn:
     def _answers(self, answer: Message, user: Message) -> bool:
         order = list(self.session.messages)
         later = order.index(answer.id) > order.index(user.id)
-        return later and answer.info.get("finish") not in {None, *self._behaviour.goes_on_after}
+        return later and not self._goes_on(answer)
+
+    def _goes_on(self, answer: Message) -> bool:
+        """Whether the model is asked again after an answer: for its finish reason, or for the tools it has called."""
+        called = any(part["type"] == "tool" for part in answer.parts.values())
+        return (called and self._behaviour.goes_on_after_tools) or answer.info.get("finish") in {
+            None,
+            *self._behaviour.goes_on_after,
+        }
 
     # Steps
 
@@ -261,19 +274,29 @@ class Turn:
         self._core.emit(self.session, "session.status", status=status)
 
     def _tell_failed(self, step: Step, error: dict[str, Any]) -> None:
+        self._tell_error(error)
+        self._close_failed(step, error)
+
+    def _tell_error(self, error: dict[str, Any]) -> None:
         self._core.emit(self.session, "session.error", error=error)
         self._core.emit_idle(self.session)
+
+    def _close_failed(self, step: Step, error: dict[str, Any]) -> None:
         step.close_text()
         step.interrupt_tools()
         step.message.info["error"] = error
         step.complete()
         self._core.emit_message(self.session, step.message)
 
-    def _tell_aborted(self) -> None:
+    async def _end_aborted(self) -> None:
         if self._phase == "preparing" or self._step is None:
             return
         if self._phase == "waiting":
             self._step.complete()
             self._core.emit_message(self.session, self._step.message)
-        else:
-            self._tell_failed(self._step, _ABORTED)
+            return
+        self._tell_error(_ABORTED)
+        if self._step.open_tools():
+            self.given_up.set()
+            await asyncio.sleep(self._behaviour.settling)
+        self._close_failed(self._step, _ABORTED)

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from harness.record.scenario import SCENARIOS, Scenario
-from harness.record.scenes import configured, failures, hearing, interference, processes, questions, surface, turns
+from harness.record.scenes import (
+    children,
+    configured,
+    failures,
+    hearing,
+    interference,
+    processes,
+    questions,
+    surface,
+    turns,
+)
 
-_MODULES = (surface, turns, failures, interference, questions, hearing, configured, processes)
+_MODULES = (surface, turns, failures, interference, questions, children, hearing, configured, processes)
 
 
 def scenarios() -> tuple[Scenario, ...]:

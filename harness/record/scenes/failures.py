@@ -131,6 +131,22 @@ def endless(stage: Stage) -> None:
 
 
 @scenario
+def endless_by_reason(stage: Stage) -> None:
+    """Finish reasons that are none of a well end: asked again without end, until aborted."""
+    heard = stage.listen()
+    for reason in ("error", "eos", "tool_calls"):
+        session = stage.session()
+        bad = Answer("again", finish=reason)
+        stage.model_says(bad, bad, HANG, to=f"~{reason}~")
+        before = len(stage.model_calls())
+        stage.prompt(session, f"~{reason}~")
+        stage.await_model_calls(before + 3, or_idle=(heard, session))
+        stage.quiet(heard)
+        stage.call("POST", f"/session/{session}/abort")
+        stage.idle(heard, session)
+
+
+@scenario
 def silence(stage: Stage) -> None:
     """A model that never answers: nothing but heartbeats."""
     heard = stage.listen()

@@ -6,15 +6,14 @@ import json
 from pathlib import Path
 
 from harness.fakes.model.script import Answer, ToolCall
-from harness.record.scenario import ASKING, is_event, scenario
+from harness.record.scenario import ASKING, ECHO, OUTSIDE, is_event, scenario
 from harness.record.stage import Heard, Stage
 
 
 def _asked(stage: Stage, heard_kind: str = "permission.asked") -> tuple[str, str]:
     heard = stage.listen()
     session = stage.session(permission=ASKING)
-    call = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
-    stage.model_says(Answer("", tool_calls=(call,), finish="tool_calls"), Answer("done"))
+    stage.model_says(Answer("", tool_calls=(ECHO,), finish="tool_calls"), Answer("done"))
     stage.prompt(session, "hello")
     stage.wait(heard, is_event(heard_kind))
     stage.call("GET", "/permission")
@@ -136,8 +135,7 @@ def permission_outside(stage: Stage) -> None:
     """The default configuration asks before a read outside the folder."""
     heard = stage.listen()
     session = stage.session()
-    call = ToolCall("read", '{"filePath": "/etc/hostname"}')
-    stage.model_says(Answer("", tool_calls=(call,), finish="tool_calls"), Answer("done"))
+    stage.model_says(Answer("", tool_calls=(OUTSIDE,), finish="tool_calls"), Answer("done"))
     stage.prompt(session, "hello")
     stage.wait(heard, is_event("permission.asked"))
     asked = next(e for e in stage.events(heard) if e["type"] == "permission.asked")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.fakes.model.script import Answer, ToolCall
-from harness.record.scenario import scenario, turn_of
+from harness.record.scenario import ECHO, scenario, turn_of
 from harness.record.stage import MODEL, Stage
 
 
@@ -125,19 +125,38 @@ def line_separators(stage: Stage) -> None:
     turn_of(stage, Answer("a\u0085b\u2028c\u2029d", piece=2), listing=False)
 
 
+def _read_note(stage: Stage) -> ToolCall:
+    """A call of a tool that reads a note, which is there."""
+    (stage.project_folder / "note.txt").write_text("a line\n", encoding="utf-8")
+    return ToolCall("read", '{"filePath": "' + stage.project + '/note.txt"}')
+
+
 @scenario
 def tool(stage: Stage) -> None:
     """A tool that exists, and the step after it."""
-    (stage.project_folder / "note.txt").write_text("a line\n", encoding="utf-8")
-    call = ToolCall("read", '{"filePath": "' + stage.project + '/note.txt"}')
-    turn_of(stage, Answer("Let me look.", tool_calls=(call,), finish="tool_calls"), Answer("It says a line."))
+    turn_of(
+        stage, Answer("Let me look.", tool_calls=(_read_note(stage),), finish="tool_calls"), Answer("It says a line.")
+    )
 
 
 @scenario
 def tool_bash(stage: Stage) -> None:
     """A shell command."""
-    call = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
-    turn_of(stage, Answer("", tool_calls=(call,), finish="tool_calls"), Answer("done"))
+    turn_of(stage, Answer("", tool_calls=(ECHO,), finish="tool_calls"), Answer("done"))
+
+
+@scenario
+def tool_with_other_finish(stage: Stage) -> None:
+    """Tool calls whose finish reason is another: a step follows all the same."""
+    heard = stage.listen()
+    cut_off = ToolCall("read", '{"filePath": "note.txt"')
+    read = _read_note(stage)
+    for call, finish in ((read, "stop"), (read, "length"), (cut_off, "length"), (read, "content_filter")):
+        session = stage.session()
+        word = f"~{len(stage.calls)}~"
+        stage.model_says(Answer("", tool_calls=(call,), finish=finish), Answer("done"), to=word)
+        stage.prompt(session, word)
+        stage.idle(heard, session)
 
 
 @scenario
