@@ -20,7 +20,6 @@ from harness.opencode_calls import (
     has,
     idle,
     kinds,
-    named,
     of,
     parts,
 )
@@ -51,11 +50,15 @@ def begin_child(
 
 
 def child_of(session: str, ear: Ear) -> str:
-    """The id of the session's child; raises Inconclusive when there is none."""
-    created = named("session.created", ear.until("child", lambda seen: len(named("session.created", seen)) > 1))
-    children = [str(one["info"]["id"]) for one in created if one["info"].get("parentID") == session]
+    """The id of the child that the session's task tells; raises Inconclusive when it tells none."""
+
+    def told(events: list[Event]) -> list[str]:
+        states = [part["state"] for part in parts(of(session, events)) if part["type"] == "tool"]
+        return [str(state["metadata"]["sessionId"]) for state in states if "sessionId" in state.get("metadata", {})]
+
+    children = told(ear.until("child", told))
     if not children:
-        raise Inconclusive("no child came to be")
+        raise Inconclusive("the task tells of no child")
     return children[0]
 
 
