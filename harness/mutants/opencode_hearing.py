@@ -12,7 +12,7 @@ from harness.mutants.mutant import Mutant, changing, remembering
 from harness.mutants.opencode_changes import Body, Told, on, on_parts, part_of, to, with_properties
 from harness.sse import encode
 
-_SESSION = "/session/ses_.{20,}"
+_SESSION = "/session/ses_[^/]{20,}"
 
 
 def _without_header(request: Request) -> Request:
