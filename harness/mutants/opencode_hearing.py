@@ -81,7 +81,7 @@ class _NotBusyAgain:
 
 
 class _FirstCallAlone:
-    """Tells of the first tool call of each message."""
+    """Tells of the first tool call of each message, and of others when they fail."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
@@ -90,7 +90,8 @@ class _FirstCallAlone:
         if event["type"] != "message.part.updated" or part_of(event)["type"] != "tool":
             return (event,)
         part = part_of(event)
-        return (event,) if self._first.setdefault(part["messageID"], part["id"]) == part["id"] else ()
+        first = self._first.setdefault(part["messageID"], part["id"]) == part["id"]
+        return (event,) if first or part["state"]["status"] == "error" else ()
 
 
 HEARING: tuple[Mutant[Behaviour], ...] = (
