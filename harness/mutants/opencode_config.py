@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from harness.exchange import Request
+from harness.fakes.opencode.answers import json_answer
 from harness.fakes.opencode.behaviour import Behaviour
 from harness.mutants.mutant import Mutant, changing
-from harness.mutants.opencode_changes import Body
+from harness.mutants.opencode_changes import Body, prompts, to
 
 Config = Mapping[str, Any]
 
@@ -38,6 +42,42 @@ def _of_one_text(message: Body) -> Body:
     return {**message, "content": "".join(part["text"] for part in content)} if isinstance(content, list) else message
 
 
+def _on_bodies(method: str, change: Callable[[Body], Body]) -> Callable[[Request], Request]:
+    """Changes the objects that are sent to sessions by a method."""
+
+    def changed(request: Request) -> Request:
+        sent = request.json()
+        if request.method != method or not request.path.startswith("/session") or not isinstance(sent, dict):
+            return request
+        return replace(request, body=json.dumps(change(sent)).encode())
+
+    return changed
+
+
+def _plain_tools(body: Body) -> Body:
+    return {**body, "tools": {name: bool(on) for name, on in body["tools"].items()}} if "tools" in body else body
+
+
+def _plain_rules(body: Body) -> Body:
+    odd = any(rule.get("action") == "maybe" for rule in body.get("permission") or ())
+    return {key: value for key, value in body.items() if key != "permission"} if odd else body
+
+
+def _text_title(body: Body) -> Body:
+    return {**body, "title": str(body["title"])} if "title" in body else body
+
+
+def _only_by_directory(request: Request) -> Request:
+    listing = request.method == "GET" and request.path == "/session"
+    return replace(request, target=request.target.partition("&")[0]) if listing else request
+
+
+_vague_reply = to(
+    "POST",
+    "/(permission|question)/[^/]+/reply",
+    lambda _r, answer, _b: json_answer({"name": "BadRequest"}, 400) if answer.status == 400 else answer,
+)
+
 CONFIG: tuple[Mutant[Behaviour], ...] = (
     changing("permission_ignored", "ignores configured permissions", "OS-CONFIG-1", obeyed=_without("permission")),
     changing("tools_ignored", "offers what is switched off", "OS-CONFIG-1", obeyed=_without("tools")),
@@ -59,4 +99,9 @@ CONFIG: tuple[Mutant[Behaviour], ...] = (
     changing("comments_refused", "takes plain JSON only", "OS-START-1", takes_comments=False),
     changing("options_refused", "knows no options but the address", "OS-START-1", knows_options=False),
     changing("head_filled", "answers HEAD with the page", "OS-SURFACE-4", fills_head=True),
+    changing("odd_tools_taken", "takes tools that are neither on nor off", "OS-PROMPT-4", takes=prompts(_plain_tools)),
+    changing("odd_rules_taken", "takes rules of any action", "OS-SESSION-6", takes=_on_bodies("POST", _plain_rules)),
+    changing("odd_titles_taken", "takes titles that are none", "OS-SESSION-8", takes=_on_bodies("PATCH", _text_title)),
+    changing("lists_unnarrowed", "lists all of a directory", "OS-SESSION-9", takes=_only_by_directory),
+    changing("vague_reply", "does not say what is wrong with a reply", "OS-ASK-6", answer=_vague_reply),
 )

@@ -29,6 +29,7 @@ MEND = "do as opencode does"
 ASKING = [{"permission": "*", "pattern": "*", "action": "ask"}]
 ECHO = ToolCall("bash", '{"command": "echo hi", "description": "says hi"}')
 OUTSIDE = ToolCall("read", '{"filePath": "/etc/hostname"}')
+NO_ID = 'Expected a string starting with "per", got "nonsense"\n  at ["requestID"]'
 PATIENCE = 5.0
 """Seconds in which what follows from a reply has come."""
 
@@ -152,6 +153,14 @@ def test_a_wrong_reply_is_refused(opencode: Opencode, script: Script, nonce: Cal
     wrong = opencode.call("wrong", "POST", f"/permission/{question['id']}/reply", {"reply": "perhaps"})
     named_ = isinstance(wrong.json(), dict) and wrong.json().get("name") == "BadRequest"
     expect(wrong.status == 400 and named_, "400 BadRequest", shown(wrong), MEND, wrong)
+    for label, path, body, message, place in (
+        ("none", f"/permission/{question['id']}/reply", {}, 'Missing key\n  at ["reply"]', "Payload"),
+        ("no id", "/permission/nonsense/reply", {"reply": "once"}, NO_ID, "Params"),
+        ("no answers", "/question/que_x/reply", {}, 'Missing key\n  at ["answers"]', "Payload"),
+    ):
+        refused = opencode.call(label, "POST", path, body)
+        told = {"name": "BadRequest", "data": {"message": message, "kind": place}}
+        expect(refused.status == 400 and refused.json() == told, f"400 {told}", shown(refused), MEND, refused)
     unknown = opencode.call("unknown", "POST", "/permission/per_x/reply", {"reply": "once"})
     expect(unknown.status == 404, "404", shown(unknown), MEND, unknown)
     opencode.abort("abort", session)

@@ -54,6 +54,19 @@ REFUSED: dict[str, tuple[Any, str]] = {
         'Missing key\n  at ["model"]["modelID"]',
     ),
     "parts that are text": ({"parts": "x"}, 'Expected array, got "x"\n  at ["parts"]'),
+    "parts that are nothing": ({"parts": None}, 'Expected array, got null\n  at ["parts"]'),
+    "a file without its address": (
+        {"parts": [{"type": "file", "mime": "text/plain"}]},
+        'Missing key\n  at ["parts"][0]["url"]',
+    ),
+    "a tool that is neither on nor off": (
+        {"parts": [TEXT], "tools": {"bash": 1}},
+        'Expected boolean, got 1\n  at ["tools"]["bash"]',
+    ),
+    "a message with a foreign id": (
+        {"parts": [TEXT], "messageID": "x"},
+        'Expected a string starting with "msg", got "x"\n  at ["messageID"]',
+    ),
 }
 
 

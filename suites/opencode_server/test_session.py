@@ -9,7 +9,7 @@ import pytest
 from harness.check import expect
 from harness.exchange import Exchange
 from harness.expectations import shown
-from harness.opencode_calls import Event, Opencode, expect_not_found, expect_unknown_error, has, named, of
+from harness.opencode_calls import Event, Opencode, expect_not_found, expect_unknown_error, has, ids_in, named, of
 
 FIELDS = ("id", "slug", "projectID", "directory", "cost", "tokens", "title", "version", "time")
 REFUSED: dict[str, Any] = {
@@ -18,6 +18,8 @@ REFUSED: dict[str, Any] = {
     "a title that is a number": {"title": 1},
     "a parent that is no id": {"parentID": "x"},
     "a rule that is none": {"permission": [{}]},
+    "a rule with an action that there is not": {"permission": [{"permission": "*", "pattern": "*", "action": "maybe"}]},
+    "a title that is nothing": {"title": None},
 }
 CHILD_SECONDS = 5.0
 MEND = "do as opencode does"
@@ -95,6 +97,37 @@ def test_a_session_is_given_another_title(opencode: Opencode) -> None:
     expect(told(ear.until("updated", told, CHILD_SECONDS)), "session.updated with it", "none", MEND, reply)
     title = opencode.call("read", "GET", f"/session/{session}").json().get("title")
     expect(title == "another", "the title when it is read", repr(title), MEND, reply)
+
+
+@pytest.mark.requirement("OS-SESSION-8")
+def test_what_is_no_change_of_a_session_is_refused(opencode: Opencode) -> None:
+    """400 with the place, and the session stays as it was."""
+    session = opencode.session(title="to stay")
+    refused: dict[str, tuple[Any, str]] = {
+        "number": ({"title": 1}, 'Expected string | null, got 1\n  at ["title"]'),
+        "list": (b"[]", "Expected object, got []"),
+        "nothing": (b"", "Expected object, got undefined"),
+    }
+    for label, (body, message) in refused.items():
+        reply = opencode.call(label, "PATCH", f"/session/{session}", body)
+        wanted = {"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}
+        expect(reply.status == 400 and reply.json() == wanted, f"400 {wanted}", shown(reply), MEND, reply)
+    title = opencode.call("read", "GET", f"/session/{session}").json().get("title")
+    expect(title == "to stay", "the title that it had", repr(title), MEND)
+
+
+@pytest.mark.requirement("OS-SESSION-9")
+def test_the_list_of_sessions_is_narrowed(opencode: Opencode) -> None:
+    """By the directory, without children, by a word of the title, to so many."""
+    query = f"?directory={opencode.elsewhere()}"
+    parent = opencode.session("parent", query, title="a word in its title")
+    child = opencode.session("child", query, title="another", parentID=parent)
+    here = opencode.session("here", title="a word here too")
+    wanted = {"": {parent, child}, "&roots=true": {parent}, "&search=WORD": {parent}, "&limit=1": {child}}
+    for more, ids in wanted.items():
+        listed = opencode.call(f"list {more}", "GET", f"/session{query}{more}")
+        found = set(ids_in(listed)) & {parent, child, here}
+        expect(found == ids, f"{len(ids)} of three sessions with {query}{more}", f"{len(found)}", MEND, listed)
 
 
 @pytest.mark.requirement("OS-SESSION-5")

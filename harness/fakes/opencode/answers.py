@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from harness.exchange import Headers
 from harness.fakes.http import encode_head
@@ -65,9 +65,12 @@ def unknown_error() -> Refused:
     return Refused(json_answer({"name": "UnknownError", "data": data}, 500))
 
 
-def bad_request(message: str) -> Refused:
-    """A body of the wrong shape, on the routes that say where."""
-    return Refused(json_answer({"name": "BadRequest", "data": {"message": message, "kind": "Payload"}}, 400))
+Place = Literal["Payload", "Params", "Query"]
+
+
+def bad_request(message: str, kind: Place = "Payload") -> Refused:
+    """A body (or what the path or the query names) of the wrong shape, on the routes that say where."""
+    return Refused(json_answer({"name": "BadRequest", "data": {"message": message, "kind": kind}}, 400))
 
 
 def bad_tag() -> Refused:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
@@ -12,7 +14,6 @@ from harness.exchange import Request, header, parse_json
 from harness.fakes.opencode.answers import (
     Answer,
     Refused,
-    bad_request,
     bad_tag,
     json_answer,
     not_found,
@@ -21,13 +22,21 @@ from harness.fakes.opencode.answers import (
 )
 from harness.fakes.opencode.core import Core, UnknownAgent
 from harness.fakes.opencode.doc import document
-from harness.fakes.opencode.payload import check_prompt
+from harness.fakes.opencode.payload import (
+    NOTHING,
+    check_answers,
+    check_change,
+    check_id,
+    check_limit,
+    check_prompt,
+    check_reply,
+    is_session,
+)
 from harness.fakes.opencode.questions import Asked, Kind
 from harness.fakes.opencode.sessions import Session
 from harness.fakes.opencode.turn import UnknownModel
 
 EVENT_PATHS = ("/event", "/global/event")
-_REPLIES = ("once", "always", "reject")
 
 
 @dataclass(frozen=True)
@@ -39,9 +48,9 @@ class Call:
     names: tuple[str, ...]
 
     def body(self) -> Any:
-        """The body as JSON, None when there is none; raises Refused when it is not JSON."""
+        """The body as JSON, NOTHING when there is none; raises Refused when it is not JSON."""
         if not self.request.body:
-            return None
+            return NOTHING
         value = parse_json(self.request.body)
         if value is None and self.request.body.strip() != b"null":
             raise unknown_error()
@@ -55,7 +64,8 @@ def directory_of(request: Request, default: str) -> str:
     """The directory that a request is about, by its header or query."""
     query = parse_qs(request.target.partition("?")[2])
     named = header(request.headers, "x-opencode-directory")
-    return query["directory"][0] if "directory" in query else unquote(named) if named else default
+    wanted = query["directory"][0] if "directory" in query else unquote(named) if named else default
+    return os.path.normpath(Path(default, wanted))
 
 
 class Routes:
@@ -111,12 +121,21 @@ class Routes:
     # Sessions
 
     async def _list(self, call: Call) -> Answer:
-        sessions = [s.shown() for s in self._core.sessions.values() if s.directory == call.directory]
-        return json_answer(list(reversed(sessions)))
+        """Those of the directory that the query names (a header does not count), or of all, the newest first."""
+        query = parse_qs(call.request.target.partition("?")[2])
+        word = query.get("search", [""])[0].lower()
+        found = [
+            session.shown()
+            for session in reversed(self._core.sessions.values())
+            if ("directory" not in query or session.directory == call.directory)
+            and (query.get("roots") != ["true"] or session.parent is None)
+            and word in str(session.info["title"]).lower()
+        ]
+        return json_answer(found[: int(query["limit"][0])] if "limit" in query else found)
 
     async def _create(self, call: Call) -> Answer:
         wanted = parse_json(call.request.body) if call.request.body else {}
-        if not isinstance(wanted, dict) or not _is_session(wanted):
+        if not isinstance(wanted, dict) or not is_session(wanted):
             raise bad_tag()
         return json_answer(self._core.create(call.directory, wanted).shown())
 
@@ -124,8 +143,8 @@ class Routes:
         return json_answer(self._session(call).shown())
 
     async def _change(self, call: Call) -> Answer:
-        session = self._session(call)
-        session.info["title"] = (call.body() or {}).get("title", session.info["title"])
+        change, session = check_change(call.body()), self._session(call)
+        session.change(change)
         self._core.emit(session, "session.updated", info=session.shown())
         return json_answer(session.shown())
 
@@ -148,12 +167,14 @@ class Routes:
 
     async def _messages(self, call: Call) -> Answer:
         session = self._session(call)
-        limit = parse_qs(call.request.target.partition("?")[2]).get("limit")
-        messages = [message.shown() for message in session.messages.values()]
-        return json_answer(messages[-int(limit[0]) :] if limit else messages)
+        given = parse_qs(call.request.target.partition("?")[2]).get("limit")
+        limit = check_limit(given[0]) if given else 0
+        return json_answer([message.shown() for message in session.messages.values()][-limit:])
 
     async def _one_message(self, call: Call) -> Answer:
-        message = self._session(call).messages.get(call.names[1])
+        check_id("msg", call.names[1], "messageID", kind="Params")
+        session = self._core.sessions.get(call.names[0])
+        message = session.messages.get(call.names[1]) if session is not None else None
         if message is None:
             raise not_found(f"Message not found: {call.names[1]}")
         return json_answer(message.shown())
@@ -221,21 +242,16 @@ class Routes:
         return json_answer(self._core.questions.listed("question", call.directory))
 
     async def _permission_reply(self, call: Call) -> Answer:
-        body = call.body() or {}
-        self._check_reply(body.get("reply"), "reply")
+        check_id("per", call.names[0], "requestID", kind="Params")
+        body = check_reply(call.body(), "reply")
         asked = self._taken("permission", call.names[0], call.directory)
         return self._replied(asked, body)
 
     async def _permission_of_session(self, call: Call) -> Answer:
-        body = call.body() or {}
-        self._check_reply(body.get("response"), "response")
+        check_id("per", call.names[1], "permissionID", kind="Params")
+        body = check_reply(call.body(), "response")
         asked = self._taken("permission", call.names[1], None)
         return self._replied(asked, {"reply": body["response"]})
-
-    def _check_reply(self, reply: Any, key: str) -> None:
-        if reply not in _REPLIES:
-            wanted = " | ".join(f'"{known}"' for known in _REPLIES)
-            raise bad_request(f'Expected {wanted}, got "{reply}"\n  at ["{key}"]')
 
     def _replied(self, asked: Asked, body: dict[str, Any]) -> Answer:
         """Settle a permission, and with it what its session still asks for that follows from the reply."""
@@ -253,14 +269,16 @@ class Routes:
         return json_answer(True)
 
     async def _question_reply(self, call: Call) -> Answer:
-        body = call.body() or {}
+        check_id("que", call.names[0], "requestID", kind="Params")
+        answers = check_answers(call.body())
         asked = self._taken("question", call.names[0], call.directory)
-        told = {"sessionID": asked.listed["sessionID"], "requestID": asked.id, "answers": body.get("answers", [])}
+        told = {"sessionID": asked.listed["sessionID"], "requestID": asked.id, "answers": answers}
         self._core.bus.emit(asked.directory, "question.replied", told)
-        self._settle(asked, {"reply": "once", "answers": body.get("answers", [])})
+        self._settle(asked, {"reply": "once", "answers": answers})
         return json_answer(True)
 
     async def _question_reject(self, call: Call) -> Answer:
+        check_id("que", call.names[0], "requestID", kind="Params")
         asked = self._taken("question", call.names[0], call.directory)
         told = {"sessionID": asked.listed["sessionID"], "requestID": asked.id}
         self._core.bus.emit(asked.directory, "question.rejected", told)
@@ -282,17 +300,3 @@ class Routes:
 
 def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\{\w+\}", "([^/]+)", path))
-
-
-def _is_session(wanted: dict[str, Any]) -> bool:
-    """Whether the fields of a new session have the right types."""
-    title, parent, permission = (wanted.get(key) for key in ("title", "parentID", "permission"))
-    rules = permission if isinstance(permission, list) else [None]
-    return (
-        (title is None or isinstance(title, str))
-        and (parent is None or (isinstance(parent, str) and parent.startswith("ses")))
-        and (permission is None or all(isinstance(r, dict) and r.keys() >= _RULE for r in rules))
-    )
-
-
-_RULE = {"permission", "pattern", "action"}

@@ -45,7 +45,7 @@ class Session:
         stamp = datetime.fromtimestamp(created / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         kind = "Child" if wanted.get("parentID") else "New"
         self.directory = directory
-        self.untitled = not wanted.get("title")
+        self.untitled = "title" not in wanted
         self.messages: dict[str, Message] = {}
         self.permission: list[dict[str, str]] = wanted.get("permission") or []
         self.info: dict[str, Any] = {
@@ -55,7 +55,7 @@ class Session:
             "projectID": "global",
             "directory": directory,
             "path": directory.removeprefix("/"),
-            "title": wanted.get("title") or f"{kind} session - {stamp}",
+            "title": wanted.get("title", f"{kind} session - {stamp}"),
             "cost": 0,
             "tokens": no_tokens(),
             "time": {"created": created, "updated": created},
@@ -64,8 +64,7 @@ class Session:
             self.info["parentID"] = wanted["parentID"]
         if wanted.get("agent"):
             self.info["agent"] = wanted["agent"]
-        if self.permission:
-            self.info["permission"] = self.permission
+        self.info |= {key: wanted[key] for key in ("permission", "metadata") if key in wanted}
 
     @property
     def id(self) -> str:
@@ -83,6 +82,15 @@ class Session:
         actions = {True: "allow", False: "deny"}
         self.permission = [{"permission": tool, "pattern": "*", "action": actions[on]} for tool, on in tools.items()]
         self.info["permission"] = self.permission
+
+    def change(self, wanted: Mapping[str, Any]) -> None:
+        """Take over another title, other rules, and the time at which it was put away."""
+        if wanted.get("title") is not None:
+            self.info["title"] = wanted["title"]
+        if wanted.get("permission") is not None:
+            self.permission = self.info["permission"] = wanted["permission"]
+        if (wanted.get("time") or {}).get("archived") is not None:
+            self.info["time"]["archived"] = wanted["time"]["archived"]
 
     def shown(self) -> dict[str, Any]:
         """The session as routes and events show it."""

@@ -143,8 +143,9 @@ class _Run:
         if reply["reply"] == "reject":
             raise ToolFailed("The user dismissed this question", ends_turn=True)
         answers = reply["answers"]
-        pairs = zip(questions, answers, strict=False)
-        said = ", ".join(f'"{question["question"]}"="{", ".join(answer)}"' for question, answer in pairs)
+        chosen = [", ".join(answer) or "Unanswered" for answer in (*answers, *([[]] * len(questions)))]
+        pairs = zip(questions, chosen, strict=False)
+        said = ", ".join(f'"{question["question"]}"="{answer}"' for question, answer in pairs)
         told = f"User has answered your questions: {said}. You can now continue with the user's answers in mind."
         title = f"Asked {len(questions)} question{'s' if len(questions) != 1 else ''}"
         self._done(told, title, {"answers": answers, "truncated": False})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from harness.fakes.model.script import Answer, ToolCall
 from harness.record.scenario import ASKING, ECHO, OUTSIDE, is_event, scenario
@@ -177,4 +178,32 @@ def question_answered(stage: Stage) -> None:
     asked = [e for e in stage.events(heard) if e["type"] == "question.asked"]
     if asked:
         stage.call("POST", f"/question/{asked[0]['properties']['id']}/reply", {"answers": [["A"]]})
+    stage.idle(heard, session)
+
+
+@scenario
+def reply_refusals(stage: Stage) -> None:
+    """What replies to permissions and questions are refused, before one that is taken."""
+    heard = stage.listen()
+    session = stage.session()
+    call = _read(stage.project_folder.parent / "asked.txt")
+    stage.model_says(Answer("", tool_calls=(call,), finish="tool_calls"), Answer("done"), to="~permission~")
+    stage.prompt(session, "~permission~")
+    permission = f"/permission/{_ids_asked(stage, heard, 1)[0]}/reply"
+    replies: tuple[Any, ...] = (b"", b"[]", {}, {"reply": 1}, {"reply": None}, {"reply": "once", "message": 1})
+    for body in replies:
+        stage.call("POST", permission, body)
+    stage.call("POST", "/permission/nonsense/reply", {"reply": "once"})
+    stage.call("POST", permission, {"reply": "once"})
+    stage.idle(heard, session)
+    session = stage.session()
+    stage.model_says(Answer("", tool_calls=(_QUESTION,), finish="tool_calls"), Answer("done"), to="~question~")
+    stage.prompt(session, "~question~")
+    stage.wait(heard, is_event("question.asked"))
+    asked = next(str(e["properties"]["id"]) for e in stage.events(heard) if e["type"] == "question.asked")
+    answers: tuple[Any, ...] = (b"", {}, {"answers": "A"}, {"answers": ["A"]}, {"answers": [[1]]})
+    for body in answers:
+        stage.call("POST", f"/question/{asked}/reply", body)
+    stage.call("POST", "/question/nonsense/reply", {"answers": [["A"]]})
+    stage.call("POST", f"/question/{asked}/reply", {"answers": []})
     stage.idle(heard, session)

@@ -65,6 +65,10 @@ def session_refusals(stage: Stage) -> None:
         {"parentID": "x"},
         {"parentID": "ses_x"},
         {"permission": [{}]},
+        {"permission": [{"permission": "*", "pattern": "*", "action": "maybe"}]},
+        {"title": None},
+        {"parentID": None},
+        {"agent": 1},
     )
     for body in bodies:
         stage.call("POST", "/session", body)
@@ -73,6 +77,38 @@ def session_refusals(stage: Stage) -> None:
     stage.call("GET", "/session/ses_x/children")
     stage.call("DELETE", "/session/ses_x")
     stage.call("DELETE", "/session/nonsense")
+
+
+@scenario
+def session_changes(stage: Stage) -> None:
+    """What PATCH /session takes and refuses, and what a session keeps of what it was made with."""
+    session = stage.session(title="", metadata={"mine": 1}, permission=[])
+    bodies: tuple[Any, ...] = (
+        {"title": 1},
+        b"[]",
+        b"",
+        b"{",
+        {},
+        {"title": None},
+        {"permission": ASKING},
+        {"title": "b"},
+    )
+    for body in bodies:
+        stage.call("PATCH", f"/session/{session}", body)
+    for target in ("message?limit=x", "message?limit=-1", "message?limit=1.5", "message/nonsense", "message/msg_x"):
+        stage.call("GET", f"/session/{session}/{target}")
+
+
+@scenario
+def session_lists(stage: Stage) -> None:
+    """Sessions are listed by the query's directory, or all; by the beginning, without children, by a word."""
+    folder = stage.project_folder.parent / "listed"
+    folder.mkdir(exist_ok=True)
+    where = f"?directory={folder}"
+    parent = str(stage.call("POST", f"/session{where}", {"title": "a word"}).json()["id"])
+    stage.call("POST", f"/session{where}", {"title": "another", "parentID": parent})
+    for more in ("", "/", "&limit=1", "&roots=true", "&search=WORD"):
+        stage.call("GET", f"/session{where}{more}")
 
 
 @scenario
@@ -94,6 +130,16 @@ def prompt_refusals(stage: Stage) -> None:
         {"parts": "x"},
         {"parts": [text], "noReply": "yes"},
         {"parts": [text], "system": 1},
+        b"null",
+        {"parts": None},
+        {"parts": [None]},
+        {"parts": [{"type": "text", "text": None}]},
+        {"parts": [text], "tools": {"bash": 1}},
+        {"parts": [text], "variant": 1},
+        {"parts": [text], "messageID": "x"},
+        {"parts": [{**text, "id": "bad"}]},
+        {"parts": [{"type": "file", "mime": "text/plain"}]},
+        {"parts": [text], "format": "x"},
     )
     for route in ("prompt_async", "message"):
         for body in bodies:

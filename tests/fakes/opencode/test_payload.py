@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.fakes.opencode.answers import Refused
-from harness.fakes.opencode.payload import check_prompt
+from harness.fakes.opencode.payload import NOTHING, check_prompt
 
 TEXT = {"type": "text", "text": "x"}
 
@@ -27,7 +27,8 @@ def test_a_prompt_passes(body: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (None, "Expected object, got undefined"),
+        (NOTHING, "Expected object, got undefined"),
+        (None, "Expected object, got null"),
         ([], "Expected object, got []"),
         ({"parts": [{"type": "text"}]}, 'Missing key\n  at ["parts"][0]["text"]'),
         ({"parts": [TEXT], "noReply": "yes"}, 'Expected boolean | null, got "yes"\n  at ["noReply"]'),

@@ -53,7 +53,7 @@ def test_a_request_of_another_shape_is_answered(http: httpx.Client) -> None:
         http.get(f"/session/{session}/message?limit=few"),
         http.post("/permission/per_x/reply", json=["no object"]),
     ]
-    assert [answer.status_code for answer in asked] == [500, 500, 500]
+    assert [answer.status_code for answer in asked] == [400, 400, 400]
 
 
 def test_heartbeats_come_on_an_otherwise_silent_stream(http: httpx.Client) -> None:
