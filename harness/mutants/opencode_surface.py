@@ -58,6 +58,14 @@ def _without_slug(_request: Request, answer: Answer, body: Any) -> Answer:
     return json_answer({key: value for key, value in body.items() if key != "slug"})
 
 
+def _page_for_200(_request: Request, answer: Answer, _body: Any) -> Answer:
+    return page() if answer.status == 200 else answer
+
+
+def _none_unasked(request: Request, answer: Answer, _body: Any) -> Answer:
+    return answer if "?" in request.target else json_answer([])
+
+
 def _ghost(request: Request, answer: Answer, _body: Any) -> Answer:
     known = not request.path.endswith(("/ses_x", "/nonsense"))
     return json_answer({"id": "ses_ghost"}) if answer.status == 404 and known else answer
@@ -88,9 +96,7 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
     changing("abort_undocumented", "leaves abort out", "OS-SURFACE-2", answer=to("GET", "/doc", _without_route)),
     changing("json_404", "answers 404 for unknown paths", "OS-SURFACE-3", answer=_json_404),
     changing("no_slug", "makes sessions without slug", "OS-SESSION-1", answer=to("POST", "/session", _without_slug)),
-    changing(
-        "empty_list", "lists no session", "OS-SESSION-2", answer=to("GET", "/session", lambda *_: json_answer([]))
-    ),
+    changing("empty_list", "lists no session", "OS-SESSION-2", answer=to("GET", "/session", _none_unasked)),
     changing(
         "malformed_404",
         "answers 404 for an id that is none",
@@ -109,7 +115,7 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
         "OS-SESSION-3",
         answer=to("DELETE", "/session/ses_x", lambda *_: json_answer(True)),
     ),
-    changing("unchangeable", "changes no session", "OS-SESSION-7", answer=to("PATCH", "/session/[^/]+", _page)),
+    changing("unchangeable", "changes no session", "OS-SESSION-7", answer=to("PATCH", "/session/[^/]+", _page_for_200)),
     changing("ghost", "still reads a deleted session", "OS-SESSION-4", answer=to("GET", "/session/[^/]+", _ghost)),
     changing(
         "childless",
