@@ -127,7 +127,7 @@ def _own_finish(reason: str | None) -> str:
 FAILURES: tuple[Mutant[Behaviour], ...] = (
     changing("refusal_retryable", "calls all retryable", "OS-FAIL-1", event=on("session.error", _retryable)),
     changing("three_retries", "gives up after three", "OS-FAIL-2", max_retries=3),
-    changing("wish_ignored", "waits as it likes", "OS-FAIL-2", retry_after=_own_wait),
+    changing("wish_ignored", "waits as it likes", "OS-FAIL-2", "OS-ABORT-3", retry_after=_own_wait),
     changing("same_waits", "always waits as long", "OS-FAIL-3", retry_after=_same_wait),
     changing("type_ignored", "looks at the status alone", "OS-FAIL-4", retried_types=frozenset()),
     changing("abandoned_dropped", "lists no empty text", "OS-FAIL-5", answer=to("GET", MESSAGES, _without_abandoned)),

@@ -66,7 +66,8 @@ def test_the_password_may_be_in_the_query(opencode: Opencode, client: Client) ->
     header = ("authorization", f"Basic {wrong}")
     for method, path in (("GET", "/session"), ("POST", "/session/ses_x/abort")):
         own = opencode.head(f"{method} with the token", f"{path}?auth_token={right}", (header,), method)
-        expect(own.status == 200, f"200 for {method} {path} with auth_token", shown(own), mend, own)
+        let_in = own.status is not None and own.status != 401
+        expect(let_in, f"an answer to {method} {path} with auth_token", shown(own), mend, own)
     expect_refused(opencode.head("a wrong token", f"/session?auth_token={wrong}", ()), "a wrong auth_token")
     given = opencode.call("a wrong token, the right header", "GET", f"/session?auth_token={wrong}")
     expect_refused(given, "a wrong auth_token beside the right header")
