@@ -8,7 +8,7 @@ from typing import Any
 from harness.exchange import Request
 from harness.fakes.opencode.answers import Answer, json_answer
 from harness.fakes.opencode.behaviour import Behaviour, Event, finish
-from harness.fakes.opencode.retry import retry_seconds
+from harness.fakes.opencode.retry import is_overflow, retry_seconds
 from harness.mutants.mutant import Mutant, changing, remembering
 from harness.mutants.opencode_changes import (
     MESSAGES,
@@ -120,6 +120,10 @@ def _own_wait(attempt: int, _headers: dict[str, str]) -> float:
     return retry_seconds(attempt, {})
 
 
+def _of_400(status: int, message: str) -> bool:
+    return status == 400 and is_overflow(message)
+
+
 def _own_finish(reason: str | None) -> str:
     return finish(reason) if reason is None or finish(reason) != "unknown" else "other"
 
@@ -139,6 +143,7 @@ FAILURES: tuple[Mutant[Behaviour], ...] = (
         event=_errors_renamed("UnknownError", "APIError", "JSON parsing failed"),
     ),
     changing("own_finish", "ends after an odd reason", "OS-FAIL-8", finish=_own_finish),
+    changing("stream_retried", "tries each error in a stream again", "OS-FAIL-7", tries_again=lambda _error: True),
     changing("ends_unfinished", "ends without finish", "OS-FAIL-8", goes_on_after=frozenset({"tool-calls"})),
     changing(
         "overflow_api_error",
@@ -146,6 +151,7 @@ FAILURES: tuple[Mutant[Behaviour], ...] = (
         "OS-COMPACT-1",
         event=_errors_renamed("ContextOverflowError", "APIError"),
     ),
+    changing("overflow_by_status", "takes a 400 alone for an overflow", "OS-COMPACT-1", overflows=_of_400),
     changing("summary_unmarked", "marks no summary", "OS-COMPACT-2", answer=to("GET", MESSAGES, _without_summary)),
     remembering("compacted_once", "tells one compaction", "OS-COMPACT-3", lambda: {"event": _CompactedOnce()}),
     changing(

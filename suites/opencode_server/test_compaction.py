@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -17,14 +18,20 @@ OVER = Answer(
     message="This model's maximum context length is 8192 tokens. However, you requested 10000 tokens "
     "(9000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.",
 )
+OVERS = (
+    OVER,
+    Answer(status=413, message="Request Entity Too Large"),
+    replace(OVER, status=500, headers=(("retry-after", "1"),)),
+)
 
 
 @pytest.mark.requirement("OS-COMPACT-1")
+@pytest.mark.parametrize("over", OVERS, ids=["400", "413", "500"])
 def test_an_overflow_that_cannot_be_mended_is_two_errors(
-    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], over: Answer
 ) -> None:
     """The turn's, the summary's, then idle."""
-    script.answer("over", OVER, nonce=nonce("asked"), summary=OVER)
+    script.answer("over", over, nonce=nonce("asked"), summary=over)
     ear = opencode.listen()
     session = opencode.session()
     reply = opencode.prompt("ask", session, nonce("asked"))
@@ -33,7 +40,7 @@ def test_an_overflow_that_cannot_be_mended_is_two_errors(
     names = [error.get("name") for error in found]
     expect(names == ["ContextOverflowError"] * 2, "two ContextOverflowError", repr(names), MEND, reply)
     data = found[0]["data"]
-    whole = data.get("message") == OVER.message and OVER.message in str(data.get("responseBody"))
+    whole = data.get("message") == over.message and over.message in str(data.get("responseBody"))
     expect(whole, "the model server's message and body", repr(data), MEND, reply)
     calls = journal.read("calls", "model")
     tools = ["tools" in call.request.json() for call in calls]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,14 @@ WISH = 4
 """Seconds to wait, for which a model server asks: longer than opencode waits of itself, drawn out as that is."""
 RETRIES = {"1.18.14": None, "1.18.25": 5}
 """How often a call is tried again before the turn is given up; None for without end."""
+
+_REFUSAL, _FULL = "that is not allowed", "This model's maximum context length is 8192 tokens."
+_IN_STREAM = Answer("half of it", fault="error_chunk", message=_REFUSAL, error_type="invalid_request_error")
+LASTING = [
+    (Answer("half of it", fault="bad_chunk"), "JSON parsing failed"),
+    (_IN_STREAM, _REFUSAL),
+    (replace(_IN_STREAM, message=_FULL), _FULL),
+]
 
 UNFINISHED = {"1.18.14": 1, "1.18.25": 4}
 """How many calls an answer without a finish reason costs, up to the fourth, which hangs."""
@@ -179,18 +188,19 @@ def test_a_broken_connection_is_tried_again(
 
 
 @pytest.mark.requirement("OS-FAIL-7")
+@pytest.mark.parametrize(("bad", "words"), LASTING, ids=["not JSON", "refusal", "overflow"])
 def test_a_broken_event_is_an_error(
-    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str]
+    opencode: Opencode, script: Script, journal: JournalReader, nonce: Callable[[str], str], bad: Answer, words: str
 ) -> None:
-    """UnknownError, after one call."""
-    script.answer("bad", Answer("half of it", fault="bad_chunk"), nonce=nonce("asked"))
+    """UnknownError, after one call; so is an error in a stream that would be the same the next time."""
+    script.answer("bad", bad, nonce=nonce("asked"))
     ear = opencode.listen()
     session = opencode.session()
     reply = opencode.prompt("ask", session, nonce("asked"))
     events = of(session, ear.until("idle", idle(session)))
     said = [(error.get("name"), str(error.get("data", {}).get("message"))) for error in errors(session, events)]
-    right = len(said) == 1 and said[0][0] == "UnknownError" and said[0][1].startswith("JSON parsing failed")
-    expect(right, "one UnknownError of parsing", repr(said), MEND, reply)
+    right = len(said) == 1 and said[0][0] == "UnknownError" and words in said[0][1]
+    expect(right, f"one UnknownError that tells {words!r}", repr(said), MEND, reply)
     expect(len(calls_with(journal, "calls", nonce("asked"))) == 1, "one model call", "more", MEND, reply)
 
 

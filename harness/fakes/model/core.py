@@ -129,7 +129,9 @@ def _stream_plan(body: dict[str, Any], answer: Answer, face: Face) -> Plan:
     if answer.fault == "bad_chunk":
         timed.append(Chunk(end, b'data: {"choices": [\n\n'))
     elif answer.fault == "error_chunk":
-        timed.append(Chunk(end, encode(nested(Refusal(500, answer.message, "server_error")))))
+        kind = answer.error_type or "server_error"
+        status = 500 if kind == "server_error" else 400
+        timed.append(Chunk(end, encode(nested(Refusal(status, answer.message, kind)))))
     else:
         if answer.finish is not None:
             timed.append(Chunk(end, frame.event({}, answer.finish)))

@@ -14,7 +14,8 @@ Fault = Literal["hang", "hang_after_text", "cut", "reset", "bad_chunk", "error_c
 """What goes wrong on purpose.
 
 `hang`: accept and say nothing; `hang_after_text`: stop in the middle; `cut`, `reset`: end the connection after the
-text; `bad_chunk`: an event that is not JSON; `error_chunk`: an error object after the text; `no_done`: no terminator.
+text; `bad_chunk`: an event that is not JSON; `error_chunk`: an error object, of the answer's `error_type`, after the
+text; `no_done`: no terminator.
 An answer that is not streamed breaks off, or stops, in the middle of its JSON; `error_chunk` makes it a 500.
 """
 

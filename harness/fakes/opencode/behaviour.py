@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.exchange import Request
 from harness.fakes.opencode.answers import Answer
-from harness.fakes.opencode.retry import retry_seconds
+from harness.fakes.opencode.retry import is_overflow, passes, retry_seconds
 from harness.sse import encode
 
 Event = dict[str, Any]
@@ -67,6 +67,10 @@ def finish(reason: str | None) -> str:
     return _FINISH.get(reason or "", "unknown")
 
 
+def _overflows(_status: int, message: str) -> bool:
+    return is_overflow(message)
+
+
 def _retries(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
 
@@ -81,7 +85,8 @@ class Behaviour:
     `encode` how it goes over the wire, `answer` what is sent for an answer, `model_call` what body a model call
     has. It goes by what is `obeyed` of its configuration, and by no more. What it `keeps` of a message is what a
     restarted server finds. A call is tried again at most `max_retries` times, for the statuses of `retries` and the
-    error types of `retried_types`.
+    error types of `retried_types`, and for an
+    error in a stream that `tries_again` says is one to pass.
     """
 
     version: str = "1.18.33"
@@ -94,6 +99,8 @@ class Behaviour:
     max_retries: int = 5
     retry_after: Callable[[int, dict[str, str]], float] = retry_seconds
     retries: Callable[[int], bool] = _retries
+    tries_again: Callable[[dict[str, Any]], bool] = passes
+    overflows: Callable[[int, str], bool] = _overflows
     retried_types: frozenset[str] = frozenset({"server_error"})
     finish: Callable[[str | None], str] = finish
     goes_on_after_tools: bool = True

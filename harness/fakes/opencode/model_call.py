@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from harness.exchange import Headers
 from harness.fakes.opencode.behaviour import Behaviour
-from harness.fakes.opencode.retry import ModelFailed, broken_off, error_in_stream, is_overflow, not_json, refused
+from harness.fakes.opencode.retry import broken_off, error_in_stream, no_chunk, not_json, refused
 from harness.fakes.opencode.settings import Provider
 from harness.http_call import CallFailed, HttpCall, encode_request
 from harness.sse import Parser
@@ -47,7 +47,7 @@ async def stream_call(provider: Provider, body: dict[str, Any], behaviour: Behav
                 continue
             for event in parser.feed(data):
                 if event.data != "[DONE]":
-                    yield _chunk(event.data)
+                    yield _chunk(event.data, behaviour)
         await calling
     except CallFailed as error:
         raise broken_off(url) from error
@@ -58,7 +58,7 @@ async def stream_call(provider: Provider, body: dict[str, Any], behaviour: Behav
     if answer.status != 200:
         headers = {name.lower(): value for name, value in answer.headers}
         retried, types = behaviour.retries(answer.status), behaviour.retried_types
-        raise refused(answer.status, headers, told, url, retried, types)
+        raise refused(answer.status, headers, told, url, retried, types, behaviour.overflows)
 
 
 def _encode(url: str, provider: Provider, body: dict[str, Any], version: str) -> bytes:
@@ -75,20 +75,15 @@ def _encode(url: str, provider: Provider, body: dict[str, Any], version: str) ->
     return encode_request("POST", address.path, headers, data)
 
 
-def _chunk(data: str) -> dict[str, Any]:
+def _chunk(data: str, behaviour: Behaviour) -> dict[str, Any]:
+    """The chunk that an event holds; raises ModelFailed for an error, and for what is neither."""
     try:
         chunk = json.loads(data)
     except ValueError:
         raise not_json(data) from None
-    if isinstance(chunk, dict) and "error" in chunk:
-        raise _failed(chunk["error"])
-    return chunk if isinstance(chunk, dict) else {}
-
-
-def _failed(error: Any) -> ModelFailed:
-    shown = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
-    message = str(error.get("message", "")) if isinstance(error, dict) else str(error)
-    if is_overflow(message):
-        data = {"message": message, "responseBody": shown}
-        return ModelFailed({"name": "ContextOverflowError", "data": data}, message, False)
-    return error_in_stream(shown)
+    error = chunk.get("error") if isinstance(chunk, dict) else None
+    if isinstance(error, dict) and "message" in error:
+        raise error_in_stream(error, behaviour.tries_again(error))
+    if not isinstance(chunk, dict) or not isinstance(chunk.get("choices"), list):
+        raise no_chunk(chunk)
+    return chunk

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 from harness.exchange import parse_json
@@ -13,10 +14,16 @@ from harness.exchange import parse_json
 _FIRST, _FACTOR, _LONGEST = 2.0, 2.0, 30.0
 
 _OVERFLOW = re.compile(
-    r"maximum context length|context[ _]length|context window|prompt is too long|input is too long"
-    r"|exceeds the context|reduce the length of the messages|too many tokens",
+    r"prompt is too long|input is too long for requested model|exceeds the context window"
+    r"|input token count.*exceeds the maximum|maximum prompt length is \d+|reduce the length of the messages"
+    r"|maximum context length is \d+ tokens|exceeds the available context size|context length is only \d+ tokens"
+    r"|context[_ ]length[_ ]exceeded|request entity too large|too many tokens|token limit exceeded",
     re.IGNORECASE,
 )
+_OVERFLOW_CODE = "context_length_exceeded"
+
+_PASSING = re.compile(r"overloaded|rate.?limit|too.?many.?requests|server.?error|exhausted|unavailable", re.IGNORECASE)
+"""What an error in a stream says when it is the server's, and may be gone the next time."""
 
 
 def retry_seconds(attempt: int, headers: dict[str, str]) -> float:
@@ -50,14 +57,21 @@ class ModelFailed(Exception):
 
 
 def refused(
-    status: int, headers: dict[str, str], body: bytes, url: str, retryable: bool, types: Container[str]
+    status: int,
+    headers: dict[str, str],
+    body: bytes,
+    url: str,
+    retryable: bool,
+    types: Container[str],
+    overflows: Callable[[int, str], bool] = lambda _status, message: is_overflow(message),
 ) -> ModelFailed:
     """What an answer other than 200 means. An error of one of `types` is tried again whatever its status."""
     text = body.decode("utf-8", "replace")
     payload = parse_json(body)
     inner = payload.get("error") if isinstance(payload, dict) else None
     message = str(inner.get("message")) if isinstance(inner, dict) and inner.get("message") else text or str(status)
-    if status == 400 and is_overflow(message):
+    coded = isinstance(inner, dict) and inner.get("code") == _OVERFLOW_CODE
+    if coded or overflows(status, message):
         data = {"message": message, "responseBody": text}
         return ModelFailed({"name": "ContextOverflowError", "data": data}, message, False, headers)
     data_ = {
@@ -84,9 +98,24 @@ def broken_off(url: str) -> ModelFailed:
     return ModelFailed({"name": "APIError", "data": data}, _CLOSED, True)
 
 
-def error_in_stream(shown: str) -> ModelFailed:
-    """An error object in the middle of a stream, given as JSON text."""
-    return ModelFailed({"name": "UnknownError", "data": {"message": shown}}, shown, True)
+def passes(error: dict[str, Any]) -> bool:
+    """Whether an error in a stream is tried again: for its words, or for a code that is a status of such an answer."""
+    said = " ".join(str(error.get(key)) for key in ("message", "type", "code"))
+    code = str(error.get("code"))
+    return _PASSING.search(said) is not None or code == "429" or re.fullmatch(r"5\d\d", code) is not None
+
+
+def error_in_stream(error: dict[str, Any], retried: bool) -> ModelFailed:
+    """An error object in the middle of a stream; a full window is no other to it."""
+    shown = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
+    return ModelFailed({"name": "UnknownError", "data": {"message": shown}}, shown, retried)
+
+
+def no_chunk(value: Any) -> ModelFailed:
+    """An event whose JSON is neither a chunk nor an error."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    shown = f"Type validation failed: Value: {text}.\nError message: it is no chunk"
+    return ModelFailed({"name": "UnknownError", "data": {"message": shown}}, shown, False)
 
 
 def not_json(text: str) -> ModelFailed:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.fakes.opencode.retry import is_overflow, refused, retry_seconds
+from harness.fakes.opencode.retry import is_overflow, passes, refused, retry_seconds
 
 
 @pytest.mark.parametrize(("attempt", "seconds"), [(1, 2.0), (2, 4.0), (3, 8.0), (9, 30.0)])
@@ -28,6 +28,9 @@ def test_a_wish_that_is_no_number_is_passed_over() -> None:
     [
         ("This model's maximum context length is 8192 tokens.", True),
         ("context_length_exceeded", True),
+        ("the request exceeds the available context size", True),
+        ("maximum prompt length is 131072", True),
+        ("context window exceeded", False),
         ("max_tokens is too large", False),
     ],
 )
@@ -44,3 +47,24 @@ def test_an_error_of_the_servers_type_is_tried_again_whatever_its_status() -> No
 
 def test_a_refusal_that_is_not_json_is_told_as_it_came() -> None:
     assert refused(502, {}, b"<html>", "http://h", retryable=True, types=()).shown == "<html>"
+
+
+@pytest.mark.parametrize(
+    ("error", "again"),
+    [
+        ({"message": "Overloaded now"}, True),
+        ({"message": "x", "type": "rate_limit_error"}, True),
+        ({"message": "x", "type": "t", "code": "rate_limit_exceeded"}, True),
+        ({"message": "x", "code": 503}, True),
+        ({"message": "x", "code": "500"}, True),
+        ({"message": "x", "type": "t", "code": 400}, False),
+        ({"message": "bad", "type": "invalid_request_error"}, False),
+    ],
+)
+def test_an_error_in_a_stream_is_tried_again_when_it_is_one_to_pass(error: dict[str, object], again: bool) -> None:
+    assert passes(error) is again
+
+
+def test_a_code_tells_of_an_overflow_whatever_the_words() -> None:
+    body = json.dumps({"error": {"message": "too big", "code": "context_length_exceeded"}}).encode()
+    assert refused(400, {}, body, "http://h", retryable=False, types=()).overflow
