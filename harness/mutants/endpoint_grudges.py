@@ -102,8 +102,8 @@ GRUDGES: tuple[Mutant[Parts], ...] = (
         "refuses the next one after an opencode that is not well",
         "ClientConnectorError|POST /session|no id|prompt_async|event",
         "AE-FAULT-2",
-        "AE-FAULT-4",
         "AE-FAULT-9",
+        "AE-STREAM-5",
     ),
     Mutant(
         "failed_session_again",

@@ -71,7 +71,6 @@ def test_a_wrong_answer_is_a_502(
     answer: tuple[int, Any, str],
 ) -> None:
     """A session or a prompt that is refused, or answered with something else, by a server that is not well."""
-    expect_plain_turn("before")
     status, body, media = answer
     script.tamper("wrong answer", Reply("POST", path, status, body, ALWAYS, media))
     asked = [
@@ -81,6 +80,8 @@ def test_a_wrong_answer_is_a_502(
     late = path == PROMPT and status == 200
     for call in asked:
         expect_failed(call.result(), "a turn that opencode did not take", MEND, {502, 504} if late else {502})
+    script.desist("well again")
+    expect_plain_turn("afterwards")
 
 
 HALF = Reply("POST", SYNCHRONOUS, 200, '{"info": {"role": "assis', media="application/json; charset=utf-8")
