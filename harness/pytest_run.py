@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import os
 import random
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeVar
 from unittest import mock
 
 import pytest
@@ -31,6 +33,8 @@ _OWN_PLUGINS = (
 # Nobody reads a terminal report or warnings of this run, and looking for what is left to warn of at its end is slow.
 _OFF = ("terminal", "cacheprovider", "unraisableexception", "threadexception", "tmpdir")
 _CLEARED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+T = TypeVar("T")
 
 _WORD = re.compile(r"[^\s()]+")
 
@@ -123,7 +127,8 @@ def session_arguments(checks: Collection[str], workers: int = 0) -> list[str]:
 class Selection:
     """The pytest plugin that leaves only the checks of these ids; `shuffle`, unless None, seeds their order.
 
-    Those that wait for time to pass come first, so that no worker is left with them when the others are done.
+    Those that wait for time to pass are spread over the first two thirds: the other workers work meanwhile, and none is
+    left with them at the end.
     """
 
     def __init__(self, checks: Collection[str], shuffle: str | None = None) -> None:
@@ -131,7 +136,15 @@ class Selection:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Hook."""
-        items[:] = [item for item in items if item.nodeid in self._checks]
-        items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+        chosen = [item for item in items if item.nodeid in self._checks]
+        waiting = [item for item in chosen if item.get_closest_marker("waits") is not None]
+        items[:] = spread(waiting, [item for item in chosen if item not in waiting])
         if self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)
+
+
+def spread(few: Sequence[T], many: Sequence[T]) -> list[T]:
+    """All of both in their order, those of `few` spread evenly over the first two thirds of `many`."""
+    gap = 2 * len(many) // (3 * len(few)) if few else 0
+    groups = ([one, *many[number * gap : (number + 1) * gap]] for number, one in enumerate(few))
+    return [*itertools.chain.from_iterable(groups), *many[len(few) * gap :]]

@@ -105,7 +105,16 @@ def test_a_shuffled_selection_has_the_same_order_in_every_process() -> None:
     assert sorted(_ordered("seed")) == sorted(_ordered(None))
 
 
-def test_checks_that_wait_come_first() -> None:
-    items: Any = [_Item("quick"), _Item("slow", waits=True), _Item("quick too")]
-    Selection({"quick", "slow", "quick too"}).pytest_collection_modifyitems(items)
-    assert [item.nodeid for item in items] == ["slow", "quick", "quick too"]
+@pytest.mark.parametrize(
+    ("names", "order"),
+    [
+        ("q1 q2 w1", "w1 q1 q2"),
+        ("q1 w1 q2 q3 q4 q5 w2 q6", "w1 q1 q2 w2 q3 q4 q5 q6"),
+        ("q1 q2 q3", "q1 q2 q3"),
+        ("w1 w2", "w1 w2"),
+    ],
+)
+def test_checks_that_wait_are_spread_over_the_first_two_thirds(names: str, order: str) -> None:
+    items: Any = [_Item(name, waits=name.startswith("w")) for name in names.split()]
+    Selection(names.split()).pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == order.split()
