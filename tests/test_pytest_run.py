@@ -53,7 +53,7 @@ def test_ids_do_not_depend_on_where_it_runs(tmp_path: Path, monkeypatch: pytest.
 def test_title_is_a_sentence() -> None:
     titles = [check.title for check in collect(SUITE, "done or expired")]
     assert "done is the last thing said" in titles
-    assert "a key that is no longer good looks like an unknown one (expired)" in titles
+    assert "a key that is no longer good looks like an unknown one (expired-models)" in titles
 
 
 def test_expression_that_matches_nothing_is_a_usage_error() -> None:
