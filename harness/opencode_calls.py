@@ -149,6 +149,11 @@ def session_in(created: Exchange) -> str:
     return str(session["id"])
 
 
+def get(target: str) -> Request:
+    """A call without a body, for a server of a check's own."""
+    return Request("GET", target, _PLAIN)
+
+
 def post(target: str, body: Any) -> Request:
     """A call with a JSON body, for a server of a check's own."""
     return Request("POST", target, _PLAIN + _JSON, json.dumps(body).encode())

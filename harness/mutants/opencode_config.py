@@ -81,12 +81,19 @@ _vague_reply = to(
 CONFIG: tuple[Mutant[Behaviour], ...] = (
     changing("permission_ignored", "ignores configured permissions", "OS-CONFIG-1", obeyed=_without("permission")),
     changing("tools_ignored", "offers what is switched off", "OS-CONFIG-1", obeyed=_without("tools")),
-    changing("agents_ignored", "ignores configured agents", "OS-CONFIG-2", obeyed=_without("agent", "default_agent")),
+    changing(
+        "agents_ignored",
+        "ignores configured agents",
+        "OS-CONFIG-2",
+        "OS-CONFIG-3",
+        obeyed=_without("agent", "default_agent"),
+    ),
     changing("model_ignored", "ignores the configured model", "OS-CONFIG-2", obeyed=_without("model")),
     changing(
         "output_limit_ignored",
         "ignores a model's limit",
         "OS-CONFIG-2",
+        "OS-CONFIG-3",
         obeyed=_of_models(models=lambda models: {name: {} for name in models}),
     ),
     changing(

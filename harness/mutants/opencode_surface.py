@@ -75,6 +75,18 @@ def _body_needed(request: Request, answer: Answer, _body: Any) -> Answer:
     return answer if request.body else json_answer({"_tag": "BadRequest"}, 400)
 
 
+def _without_models(_request: Request, _answer: Answer, body: Any) -> Answer:
+    return json_answer({**body, "providers": [{**provider, "models": {}} for provider in body["providers"]]})
+
+
+def _own_alone(_request: Request, _answer: Answer, body: Any) -> Answer:
+    return json_answer([agent for agent in body if agent["native"]])
+
+
+def _elsewhere(_request: Request, _answer: Answer, body: Any) -> Answer:
+    return json_answer({**body, "directory": body["home"]})
+
+
 SURFACE: tuple[Mutant[Behaviour], ...] = (
     changing("no_password", "lets everybody in", "OS-AUTH-1", "OS-AUTH-2", "OS-AUTH-3", open_to_all=lambda _r: True),
     changing("reading_guarded", "wants the password of GET alone", "OS-AUTH-1", open_to_all=_changes),
@@ -94,6 +106,9 @@ SURFACE: tuple[Mutant[Behaviour], ...] = (
         answer=to("GET", "/global/health", lambda _r, _a, body: json_answer({**body, "healthy": False})),
     ),
     changing("abort_undocumented", "leaves abort out", "OS-SURFACE-2", answer=to("GET", "/doc", _without_route)),
+    changing("models_untold", "tells no models", "OS-CONFIG-3", answer=to("GET", "/config/providers", _without_models)),
+    changing("agents_untold", "tells its own agents alone", "OS-CONFIG-3", answer=to("GET", "/agent", _own_alone)),
+    changing("folder_untold", "tells its home for a folder", "OS-CONFIG-3", answer=to("GET", "/path", _elsewhere)),
     changing("json_404", "answers 404 for unknown paths", "OS-SURFACE-3", answer=_json_404),
     changing("no_slug", "makes sessions without slug", "OS-SESSION-1", answer=to("POST", "/session", _without_slug)),
     changing("empty_list", "lists no session", "OS-SESSION-2", answer=to("GET", "/session", _none_unasked)),

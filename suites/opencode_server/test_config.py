@@ -14,7 +14,7 @@ from harness.exchange import Exchange, header
 from harness.expectations import shown
 from harness.fakes.model.script import Answer, ToolCall
 from harness.opencode import MODELS, PROVIDER
-from harness.opencode_calls import calls_with, post, prompt, session_in
+from harness.opencode_calls import calls_with, get, post, prompt, session_in
 from harness.opencode_processes import OwnServers
 
 MEND = "go by the configuration"
@@ -30,6 +30,16 @@ MODELLED = {
     "agent": {"helper": {"mode": "primary", "prompt": "You are the helper of the house."}},
     "provider": {PROVIDER: {"options": {"headers": {"x-house": "mine"}}, "models": {LARGE: {"limit": LIMIT}}}},
 }
+
+AGENTS = {
+    "build": ("primary", True),
+    "plan": ("primary", True),
+    "general": ("subagent", True),
+    "explore": ("subagent", True),
+    "title": ("primary", True),
+    "helper": ("primary", False),
+}
+"""Agents that are there, with their mode and whether they are opencode's own."""
 
 
 def ask(servers: OwnServers, label: str, name: str, word: str, **body: Any) -> Exchange:
@@ -79,3 +89,34 @@ def test_the_configured_model_and_agent_are_used(
     expect("helper of the house" in system, "the agent's prompt", system[:200], MEND, calls[0])
     agent = reply.json()["info"].get("agent")
     expect(agent == "helper", "a message of the default agent", repr(agent), MEND, reply)
+
+
+@pytest.mark.requirement("OS-CONFIG-3")
+def test_what_is_configured_is_told(servers: OwnServers) -> None:
+    """Providers, agents and folder, as clients look them up."""
+    servers.start("start", "modelled", settings=MODELLED)
+    reply = servers.send("providers", "modelled", get("/config/providers"))
+    listed = expect_json(reply)
+    own: dict[str, Any] = next((one for one in listed.get("providers", []) if one.get("id") == PROVIDER), {})
+    models = own.get("models", {})
+    limit = models.get(LARGE, {}).get("limit", {})
+    right = set(models) == set(MODELS) and limit.items() >= LIMIT.items() and listed["default"].get(PROVIDER) in models
+    expect(right, f"{PROVIDER} with {' and '.join(MODELS)}, their limits and a default", shown(reply), MEND, reply)
+    key = own.get("options", {}).get("apiKey")
+    expect(bool(key), "the provider's options", repr(own.get("options")), MEND, reply)
+    agents = servers.send("agents", "modelled", get("/agent"))
+    told = {one.get("name"): one for one in expect_json(agents)}
+    kinds = {name: (one.get("mode"), one.get("native")) for name, one in told.items()}
+    expect(kinds.items() >= AGENTS.items(), f"agents {AGENTS}", repr(kinds), MEND, agents)
+    rules = [one for one in told["helper"].get("permission", []) if one.get("permission") == "external_directory"]
+    expect(bool(rules) and rules[0].get("action") == "ask", "the rules of an agent", repr(rules), MEND, agents)
+    folder = servers.send("path", "modelled", get("/path?directory=%2Ftmp"))
+    directory = expect_json(folder).get("directory")
+    expect(directory == "/tmp", "the directory that was asked about", repr(directory), MEND, folder)
+
+
+def expect_json(reply: Exchange) -> Any:
+    """What a route of the server answers."""
+    answered = reply.status == 200 and reply.content_type == "application/json"
+    expect(answered, "200 and JSON", shown(reply), MEND, reply)
+    return reply.json()

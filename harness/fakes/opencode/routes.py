@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from harness.exchange import Request, header, parse_json
+from harness.fakes.opencode import catalogue
 from harness.fakes.opencode.answers import (
     Answer,
     Refused,
@@ -76,6 +77,9 @@ class Routes:
         routes: tuple[tuple[str, str, Handler], ...] = (
             ("GET", "/doc", self._doc),
             ("GET", "/global/health", self._health),
+            ("GET", "/config/providers", self._providers),
+            ("GET", "/agent", self._agents),
+            ("GET", "/path", self._path),
             ("GET", "/session", self._list),
             ("POST", "/session", self._create),
             ("GET", "/session/status", self._status),
@@ -117,6 +121,15 @@ class Routes:
 
     async def _health(self, _call: Call) -> Answer:
         return json_answer({"healthy": True, "version": self._core.behaviour.version})
+
+    async def _providers(self, _call: Call) -> Answer:
+        return json_answer(catalogue.providers(self._core.settings))
+
+    async def _agents(self, _call: Call) -> Answer:
+        return json_answer(catalogue.agents(self._core.settings))
+
+    async def _path(self, call: Call) -> Answer:
+        return json_answer(catalogue.path(Path.home(), call.directory))
 
     # Sessions
 

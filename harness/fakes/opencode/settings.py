@@ -20,23 +20,30 @@ ModelRef = dict[str, str]
 
 @dataclass(frozen=True)
 class Provider:
-    """Where a provider's models are called, with which key and headers, and how much each may answer, by its name."""
+    """Where a provider's models are called, with which key and headers, and how much each may answer, by its name.
+
+    `name` is how it is shown, and `limits` are those of each model as they are configured.
+    """
 
     base_url: str
     api_key: str
     models: Mapping[str, int]
     headers: Headers = ()
+    name: str = ""
+    limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent: its rules, its own system text and model, and what its calls have besides."""
+    """An agent: its rules, its own system text and model, what its calls have besides, and how it is shown."""
 
     name: str
     rules: tuple[Rule, ...]
     prompt: str | None = None
     model: ModelRef | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    mode: str = "all"
+    description: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,8 +86,10 @@ def _providers(config: Mapping[str, Any]) -> dict[str, Provider]:
         if (enabled is None or id_ in enabled) and id_ not in disabled:
             options = entry.get("options", {})
             models = {name: _limit(model) for name, model in entry.get("models", {}).items()}
+            limits = {name: model.get("limit", {}) for name, model in entry.get("models", {}).items()}
             key, headers = str(options.get("apiKey", "")), tuple(options.get("headers", {}).items())
-            found[id_] = Provider(str(options.get("baseURL", "")), key, models, headers)
+            url, name = str(options.get("baseURL", "")), str(entry.get("name", id_))
+            found[id_] = Provider(url, key, models, headers, name, limits)
     return found
 
 
@@ -102,7 +111,8 @@ def _agent(name: str, entry: Mapping[str, Any], config: Mapping[str, Any]) -> Ag
         rule for said in (config, entry) for rule in (*switched(said.get("tools")), *configured(said.get("permission")))
     ]
     options = {key: entry[key] for key in ("top_p",) if key in entry} | entry.get("options", {})
-    return Agent(name, (*native(name), *rules), entry.get("prompt"), _model(entry.get("model")), options)
+    told = (entry.get("mode", "all"), entry.get("description"))
+    return Agent(name, (*native(name), *rules), entry.get("prompt"), _model(entry.get("model")), options, *told)
 
 
 def _model(name: str | None) -> ModelRef | None:
