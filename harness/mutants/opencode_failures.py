@@ -158,6 +158,9 @@ FAILURES: tuple[Mutant[Behaviour], ...] = (
         "abort_unknown_error",
         "tells an abort as UnknownError",
         "OS-ABORT-1",
+        "OS-ABORT-7",
+        "OS-ABORT-8",
+        "OS-CHILD-3",
         event=_errors_renamed("MessageAbortedError", "UnknownError"),
     ),
     changing(
